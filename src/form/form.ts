@@ -1,31 +1,39 @@
-import { type QueryClient, notifyManager } from '@tanstack/react-query';
-import { createSubmissions } from './submission.ts';
-import { createTabStorage } from './tab-storage.ts';
-import { createFormObserver } from './send.ts';
-import { createFormPresses } from './presses.ts';
-import { createFormUnknown } from './unknown-outcome.ts';
-import { instanceOf } from '../react-query/instance.ts';
-import { mutationStatusesOf } from '../react-query/status/mutation.ts';
-import type { FormOptions, SafeSubmitResult, UnknownSubmission } from './safe-submit.ts';
+import { type Mutation, notifyManager, type QueryClient } from '@tanstack/react-query';
+import { createIdempotencyKey } from '../idempotency/key.ts';
+import { askBeforeLeaving } from '../lib/browser/page.ts';
+import { fingerprintOf } from '../lib/fingerprint.ts';
 import { reject } from '../lib/input/check.ts';
-
-/** A form of one QueryClient: all its mounted copies show this one. */
-export interface SafeForm<TData, TError, TVariables, TOnMutateResult> {
-  readonly setOptions: (options: FormOptions<TData, TError, TVariables, TOnMutateResult>) => void;
-  readonly subscribe: (listener: () => void) => () => void;
-  readonly getState: () => SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
-  /** What can be known before the page has come to life: nothing of the tab. */
-  readonly getServerState: () => SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
-  /** Nobody shows it, and nothing is under way. */
-  readonly isIdle: () => boolean;
-  /** Shows nothing of what has been, except what may have been done. */
-  readonly clear: () => void;
-}
+import { warn } from '../lib/input/warn.ts';
+import { unsettled, withLimit } from '../lib/timer.ts';
+import { reportOf } from '../operation/error-info.ts';
+import { renewRefused } from '../operation/parts/submission.ts';
+import { instanceOf } from '../react-query/instance.ts';
+import { definitionBehind } from '../react-query/mutation/definition.ts';
+import { mutationStatusesOf } from '../react-query/status/mutation.ts';
+import type { StatusStore } from '../react-query/status/store.ts';
+import { FormObserver } from './observer.ts';
+import type {
+  Confirmation,
+  FormOptions,
+  SafeSubmitResult,
+  SubmitResult,
+  UnknownSubmission,
+} from './safe-submit.ts';
+import {
+  createSubmissions,
+  type FormSubmission,
+  isExpired,
+  planSubmission,
+  type Submissions,
+  toKept,
+  trackSubmission,
+} from './submission.ts';
+import { createTabStorage } from './tab-storage.ts';
 
 const forms = new WeakMap<QueryClient, Map<string, unknown>>();
 
 /**
- * The form of this name. What is not shown by anybody and not under way begins anew.
+ * The form of this name. A form that is not mounted and not under way begins anew.
  *
  * @throws TypeError when the name is none.
  * @throws Error when the client carries no default options of Steadfetch.
@@ -39,7 +47,7 @@ export function openForm<TData, TError, TVariables, TOnMutateResult>(
   forms.set(client, known);
   // One name is one form: its types are those of its callers.
   let form = known.get(name) as SafeForm<TData, TError, TVariables, TOnMutateResult> | undefined;
-  if (!form) known.set(name, (form = createSafeForm(client, name)));
+  if (!form) known.set(name, (form = new SafeForm(client, name)));
   else if (form.isIdle()) form.clear();
   return form;
 }
@@ -49,7 +57,7 @@ export function forgetForms(client: QueryClient): void {
   forms.delete(client);
 }
 
-/** What React Query shows of a mutation that failed, for one that could not begin. */
+/** The fields of React Query's result for a submission whose payload could not be read. */
 const failed = {
   status: 'error',
   isIdle: false,
@@ -59,7 +67,7 @@ const failed = {
   data: undefined,
 } as const;
 
-/** What React Query shows of a mutation under way, for one that is about to be. */
+/** The same while the payload is being read, before the mutation exists. */
 const pending = {
   status: 'pending',
   isIdle: false,
@@ -70,87 +78,375 @@ const pending = {
   error: null,
 } as const;
 
-/** @throws Error when the client carries no default options of Steadfetch. */
-function createSafeForm<TData, TError, TVariables, TOnMutateResult>(
-  client: QueryClient,
-  form: string,
-): SafeForm<TData, TError, TVariables, TOnMutateResult> {
-  type State = SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
+/**
+ * For so long after its end, a press with the same payload still belongs to a submission: it is the second
+ * half of a double click, or an action that React has queued behind it.
+ */
+const echoMs = { succeeded: 1000, failed: 100, unknown: 100 };
 
-  const submissions = createSubmissions(createTabStorage(), form);
-  instanceOf(client, 'useSafeSubmit');
-  const statuses = mutationStatusesOf(client, 'useSafeSubmit');
-  const listeners = new Set<() => void>();
-  const target = { mutation: `form ${form}` };
-  const noTarget = { mutation: '' };
+/** How a submission has ended. */
+type Ended<TData, TError> = Extract<
+  SubmitResult<TData, TError, never>,
+  { readonly status: 'succeeded' | 'failed' | 'unknown' }
+>;
 
-  let options: FormOptions<TData, TError, TVariables, TOnMutateResult> | undefined;
-  let state: State | undefined;
-  const changed = (): void => {
-    state = undefined;
+/** What has ended last. */
+interface Last<TData, TError> {
+  readonly fingerprint: string;
+  readonly result: Ended<TData, TError>;
+  readonly at: number;
+}
+
+/** What this page has sent last. */
+interface Sent<TVariables, TError> {
+  readonly key: string;
+  readonly variables: TVariables;
+  readonly error?: TError;
+  /** It cannot be sent again, because its requests are others now. */
+  readonly isChanged?: boolean;
+}
+
+/** A form of one QueryClient: all its mounted copies show this one. */
+export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
+  readonly #client: QueryClient;
+  readonly #statuses: StatusStore<Mutation>;
+  readonly #submissions: Submissions;
+  readonly #observer: FormObserver<TData, TError, TVariables, TOnMutateResult>;
+  readonly #target: { readonly mutation: string };
+  readonly #noTarget = { mutation: '' };
+  readonly #listeners: Set<() => void> = new Set();
+  readonly #serverState: SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
+  #options: FormOptions<TData, TError, TVariables, TOnMutateResult> | undefined;
+  #state: SafeSubmitResult<TData, TError, TVariables, TOnMutateResult> | undefined;
+  /** The presses whose payload is being read. */
+  readonly #reading: Set<{ readonly variables: TVariables }> = new Set();
+  /** The latest press, if its payload could not be read. */
+  #unread: { readonly variables: TVariables; readonly error: TError } | undefined;
+  /** The question for the user. */
+  #confirmation: Confirmation<TData, TError, TVariables> | undefined;
+  /** What was sent after the latest question that was confirmed. */
+  #confirmed: { readonly id: string; readonly promise: Promise<Ended<TData, TError>> } | undefined;
+  #current:
+    | { readonly fingerprint: string; readonly promise: Promise<Ended<TData, TError>> }
+    | undefined;
+  #last: Last<TData, TError> | undefined;
+  #sent: Sent<TVariables, TError> | undefined;
+  /** What `resolve` has found not to be done. If it is done all the same, its key keeps it from being done twice. */
+  #notDone: FormSubmission | undefined;
+  #isResolving = false;
+
+  /** @throws Error when the client carries no default options of Steadfetch. */
+  constructor(client: QueryClient, name: string) {
+    this.#client = client;
+    instanceOf(client, 'useSafeSubmit');
+    this.#statuses = mutationStatusesOf(client, 'useSafeSubmit');
+    this.#submissions = createSubmissions(createTabStorage(), name);
+    this.#target = { mutation: `form ${name}` };
+    const { instance } = this.#statuses;
+    this.#observer = new FormObserver(client, instance, this.#target.mutation, this.#changed);
+    this.#serverState = this.#show(undefined);
+  }
+
+  readonly setOptions = (
+    options: FormOptions<TData, TError, TVariables, TOnMutateResult>,
+  ): void => {
+    this.#options = options;
+    this.#observer.setOptions(options.mutation);
+  };
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    // Another page of this tab may have sent it, when this one comes back from the back-forward cache.
+    if (this.#listeners.size === 0) globalThis.addEventListener?.('pageshow', this.#changed);
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) globalThis.removeEventListener?.('pageshow', this.#changed);
+    };
+  };
+
+  readonly getState = (): SafeSubmitResult<TData, TError, TVariables, TOnMutateResult> =>
+    (this.#state ??= this.#show(this.#findUnknown()));
+
+  /** What can be known before hydration: nothing of the tab. */
+  readonly getServerState = (): SafeSubmitResult<TData, TError, TVariables, TOnMutateResult> =>
+    this.#serverState;
+
+  /** Whether it is not mounted, and nothing is under way. */
+  isIdle(): boolean {
+    return this.#listeners.size === 0 && !this.#isBusy();
+  }
+
+  /** Shows nothing of what has been, except what may have been done. */
+  clear(): void {
+    this.#clearPresses();
+    this.#observer.reset();
+    this.#changed();
+  }
+
+  readonly #changed = (): void => {
+    this.#state = undefined;
     // With React Query's own notifications, so that both are rendered together.
-    for (const listener of listeners) notifyManager.schedule(listener);
-  };
-  const observer = createFormObserver<TData, TError, TVariables, TOnMutateResult>(
-    client,
-    statuses.instance,
-    target.mutation,
-    changed,
-  );
-  const context = {
-    statuses,
-    submissions,
-    observer,
-    target,
-    options: () => options,
-    changed,
-  };
-  const presses = createFormPresses(context);
-  const findUnknown = createFormUnknown(client, context, presses);
-  const isBusy = (): boolean => presses.isUnderWay() || presses.reading.size > 0;
-
-  const clear = (): void => {
-    presses.clear();
-    observer.reset();
-    changed();
-  };
-  const reset: State['reset'] = ({ forgetUnknown = false } = {}) => {
-    if (isBusy()) return;
-    const known = submissions.read();
-    if (known && forgetUnknown) submissions.remove(known.key);
-    presses.forgetEnd();
-    clear();
+    for (const listener of this.#listeners) notifyManager.schedule(listener);
   };
 
-  const show = (unknown: UnknownSubmission<TVariables> | undefined): State => {
-    const { mutate: _, reset: __, ...result } = observer.getResult();
-    const { press: submit, reading, unread, confirmation } = presses;
-    const [one] = reading;
-    // As it will be in a moment, once the payload is read.
-    const early = one && !result.isPending && { ...result, ...pending, ...one };
-    const late = unread && !result.isPending && { ...result, ...failed, ...unread };
-    const shown = { ...(early || late || result), submit, reset, unknown, confirmation };
-    return { ...shown, target: result.isIdle ? noTarget : target };
-  };
-  const serverState = show(undefined);
+  #isBusy(): boolean {
+    return this.#current !== undefined || this.#reading.size > 0;
+  }
 
-  return {
-    setOptions(next) {
-      options = next;
-      observer.setOptions(next.mutation);
-    },
-    subscribe(listener) {
-      // What another page of this tab has done shows when this one comes back as it was.
-      if (listeners.size === 0) globalThis.addEventListener?.('pageshow', changed);
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-        if (listeners.size === 0) globalThis.removeEventListener?.('pageshow', changed);
+  #clearPresses(): void {
+    this.#confirmation = this.#unread = this.#notDone = undefined;
+  }
+
+  readonly #reset = ({ forgetUnknown = false } = {}): void => {
+    if (this.#isBusy()) return;
+    const known = this.#submissions.read();
+    if (known && forgetUnknown) this.#submissions.remove(known.key);
+    this.#last = undefined;
+    this.clear();
+  };
+
+  readonly #submit = (variables: TVariables): Promise<SubmitResult<TData, TError, TVariables>> =>
+    this.#press(variables);
+
+  #show(
+    unknown: UnknownSubmission<TVariables> | undefined,
+  ): SafeSubmitResult<TData, TError, TVariables, TOnMutateResult> {
+    const { mutate: _, reset: __, ...result } = this.#observer.result();
+    const [reading] = this.#reading;
+    const early = reading && !result.isPending && { ...result, ...pending, ...reading };
+    const late = this.#unread && !result.isPending && { ...result, ...failed, ...this.#unread };
+    return {
+      ...(early || late || result),
+      submit: this.#submit,
+      reset: this.#reset,
+      unknown,
+      confirmation: this.#confirmation,
+      target: result.isIdle ? this.#noTarget : this.#target,
+    };
+  }
+
+  async #press(
+    variables: TVariables,
+    confirmedKey?: string,
+  ): Promise<SubmitResult<TData, TError, TVariables>> {
+    const reading = { variables };
+    const seen = this.#last;
+    this.#reading.add(reading);
+    this.#unread = undefined;
+    this.#changed();
+    const stay = askBeforeLeaving();
+    try {
+      const fingerprint = await fingerprintOf(this.#submissions.secret(), variables);
+      // Read only now: an effect may press before the effect that sets the options.
+      const payload = this.#options?.keepPayload ? toKept(variables) : undefined;
+      // Not awaited: from here on it is under way, and no longer being read.
+      const promise = this.#begin(variables, fingerprint, payload, confirmedKey, seen);
+      return promise;
+    } catch (error) {
+      // A payload without content is a mistake of the app; a file that is gone is not.
+      if (error instanceof TypeError) throw error;
+      this.#unread = { variables, error: error as TError };
+      return { status: 'failed', error: this.#unread.error };
+    } finally {
+      stay();
+      this.#reading.delete(reading);
+      this.#changed();
+    }
+  }
+
+  /** `seen`: what had ended last when it was pressed. */
+  #begin(
+    variables: TVariables,
+    fingerprint: string,
+    payload: unknown,
+    confirmedKey: string | undefined,
+    seen: Last<TData, TError> | undefined,
+  ): Promise<SubmitResult<TData, TError, TVariables>> {
+    const current = this.#current;
+    if (current)
+      return current.fingerprint === fingerprint
+        ? current.promise
+        : Promise.resolve({ status: 'busy' });
+    const id = confirmedKey + fingerprint;
+    // A question that is confirmed twice is sent once.
+    if (confirmedKey !== undefined && this.#confirmed?.id === id) return this.#confirmed.promise;
+    const echo = confirmedKey === undefined && this.#echoOf(fingerprint, seen);
+    if (echo) return Promise.resolve(echo);
+    const plan = planSubmission(this.#submissions.read(), {
+      fingerprint,
+      nowMs: this.#statuses.instance.wall.now(),
+      confirmedKey,
+      notDone: this.#notDone,
+      changedKey: this.#sent?.isChanged ? this.#sent.key : undefined,
+    });
+    this.#confirmation = undefined;
+    if (plan.kind === 'ask') {
+      const { reason, key } = plan;
+      const cancel = (): void => {
+        this.#confirmation = undefined;
+        this.#changed();
       };
-    },
-    getState: () => (state ??= show(findUnknown())),
-    getServerState: () => serverState,
-    isIdle: () => listeners.size === 0 && !isBusy(),
-    clear,
+      const confirm = (): Promise<SubmitResult<TData, TError, TVariables>> =>
+        this.#press(variables, key);
+      this.#confirmation = { reason, variables, confirm, cancel };
+      return Promise.resolve({ status: 'needs-confirmation', ...this.#confirmation });
+    }
+    this.#notDone = undefined;
+    const submission = { ...plan.submission, payload };
+    const promise = this.#take(fingerprint, () => this.#send(variables, submission, plan.wasSent));
+    if (confirmedKey !== undefined && submission.key !== confirmedKey)
+      this.#confirmed = { id, promise };
+    return promise;
+  }
+
+  #echoOf(
+    fingerprint: string,
+    seen: Last<TData, TError> | undefined,
+  ): Ended<TData, TError> | undefined {
+    const last = this.#last;
+    if (last?.fingerprint !== fingerprint) return undefined;
+    // It was pressed while that was under way, however long its payload took to read.
+    if (last !== seen) return last.result;
+    const sinceMs = this.#statuses.instance.clock.now() - last.at;
+    return sinceMs >= 0 && sinceMs < echoMs[last.result.status] ? last.result : undefined;
+  }
+
+  /** Presses with this fingerprint belong to `work` until it ends. */
+  #take(
+    fingerprint: string,
+    work: () => Promise<Ended<TData, TError>>,
+  ): Promise<Ended<TData, TError>> {
+    const run = async (): Promise<Ended<TData, TError>> => {
+      const result = await work();
+      this.#last = { fingerprint, result, at: this.#statuses.instance.clock.now() };
+      this.#current = undefined;
+      this.#changed();
+      return result;
+    };
+    const promise = run();
+    this.#current = { fingerprint, promise };
+    return promise;
+  }
+
+  /** Sends a submission, and stores it while its outcome is unknown. `wasSent`: it may have been done before. */
+  async #send(
+    variables: TVariables,
+    record: FormSubmission,
+    wasSent: boolean,
+  ): Promise<Ended<TData, TError>> {
+    const submissions = this.#submissions;
+    const { key, before } = record;
+    const sentBefore = this.#sent;
+    const isKept = this.#observer.isKept();
+    const sentBy = createIdempotencyKey();
+    // Stored before anything is sent, so that the next page knows the key. An outbox sees to its keys itself.
+    submissions.write({ ...record, sentBy, ...(isKept && { isRepeatable: true }) });
+    this.#sent = { key, variables };
+    // An outbox asks itself, until the entry is on the disk.
+    const stay = isKept ? undefined : askBeforeLeaving();
+    // A request that was refused gets a new key: the old one would be refused for ever.
+    const steps = record.steps && renewRefused(record.steps);
+    const submission = trackSubmission(submissions, { ...record, steps }, wasSent);
+    const checkKey = (): void => {
+      if (process.env.NODE_ENV !== 'production' && !isKept && !submission.isRepeatable)
+        if (!submission.isUnkeyed) warnOfNoKey(this.#statuses, this.#target.mutation);
+    };
+    try {
+      const data = await this.#observer.send(variables, submission);
+      checkKey();
+      submissions.remove(key);
+      return { status: 'succeeded', data };
+    } catch (thrown) {
+      const error = thrown as TError;
+      this.#sent = { key, variables, error, isChanged: !!submission.isChanged };
+      const known = submissions.read();
+      // Another page of the tab may have sent it since, and have done it.
+      const isOthers = known?.key === key && known.sentBy !== sentBy;
+      if (this.#observer.hasFailed() && !isOthers) {
+        submissions.undo(key);
+        if (!before) return { status: 'failed', error };
+        // The submission before this one is still unknown. With the same content, so is this one.
+        const isSame = before.fingerprint === record.fingerprint;
+        this.#sent = isSame ? { key: before.key, variables, error } : sentBefore;
+        submission.wasSent = isSame;
+        return { status: isSame ? 'unknown' : 'failed', error };
+      }
+      checkKey();
+      // The lifetime of keys at its API has changed since it was sent.
+      if (reportOf(error, record.createdAt).failure.kind === 'expired')
+        submissions.update(key, { expiresAt: record.createdAt });
+      return { status: 'unknown', error };
+    } finally {
+      stay?.();
+    }
+  }
+
+  /** The earlier submission that may have been done. */
+  #findUnknown(): UnknownSubmission<TVariables> | undefined {
+    const known = this.#submissions.read();
+    if (this.#current || !known) return undefined;
+    const { key, createdAt } = known;
+    const sent = this.#sent?.key === key ? this.#sent : undefined;
+    return {
+      idempotencyKey: key,
+      since: createdAt,
+      variables: sent ? sent.variables : (known.payload as TVariables | undefined),
+      error: sent?.error,
+      isRepeatable: !!known.isRepeatable,
+      isExpired: isExpired(known, this.#statuses.instance.wall.now()),
+      isResolving: this.#isResolving,
+      resolve: this.#resolve,
+    };
+  }
+
+  /** Asks the API what has become of it. */
+  readonly #resolve = async (): Promise<'done' | 'not-done' | 'unknown'> => {
+    const submissions = this.#submissions;
+    const known = submissions.read();
+    const unknown = this.#findUnknown();
+    const { resolve: ask, mutation } = this.#options ?? {};
+    const definition = definitionBehind(this.#client.defaultMutationOptions(mutation).mutationFn);
+    if (!ask || !definition || !known || !unknown || this.#isResolving) return 'unknown';
+    const { idempotencyKey, variables } = unknown;
+    const { fetch, json } = definition;
+    this.#isResolving = true;
+    this.#changed();
+    const said = await withLimit(
+      this.#statuses.instance,
+      () => ask({ idempotencyKey, variables, fetch, json }),
+      () => unsettled('resolve'),
+    ).catch(() => 'unknown' as const);
+    const isAnswer = said === 'not-done' || (Object(said) === said && 'done' in (said as object));
+    const answer = isAnswer ? said : 'unknown';
+    this.#isResolving = false;
+    // It may have been sent again in the meantime.
+    const now = submissions.read();
+    const isStillOpen = !this.#current && now?.key === known.key && now.sentBy === known.sentBy;
+    if (isStillOpen && answer === 'not-done') {
+      submissions.undo(known.key);
+      // If there is one before it, the user is asked about that.
+      this.#notDone = known.before ? undefined : known;
+      this.#last = undefined;
+    }
+    if (isStillOpen && typeof answer === 'object') {
+      submissions.remove(known.key);
+      this.#clearPresses();
+      await this.#take(known.fingerprint, async () => {
+        await this.#observer.finish(answer.done, variables);
+        return { status: 'succeeded', data: answer.done };
+      });
+    }
+    this.#changed();
+    return typeof answer === 'object' ? 'done' : answer;
   };
+}
+
+function warnOfNoKey(owner: object, form: string): void {
+  warn(
+    owner,
+    form,
+    `useSafeSubmit, ${form}: no request of this submission carried its idempotency key, so it cannot be ` +
+      `sent again without asking the user. Send it with the json or fetch of the mutationFn's context, ` +
+      `also after an await, or give context.idempotencyKey to another client.`,
+  );
 }
