@@ -236,7 +236,7 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     this.#changed();
     const stay = askBeforeLeaving();
     try {
-      const fingerprint = await fingerprintOf(this.#submissions.secret(), variables);
+      const fingerprint = await fingerprintOf(variables);
       // Read only now: an effect may press before the effect that sets the options.
       const payload = this.#options?.keepPayload ? toKept(variables) : undefined;
       // Not awaited: from here on it is under way, and no longer being read.

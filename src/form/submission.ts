@@ -31,7 +31,6 @@ export interface FormSubmission extends Pick<Submission, 'key' | 'createdAt'> {
 
 /** What is kept of one form. What this tab has stored counts: another page of it may have gone on. */
 export interface Submissions {
-  readonly secret: () => string;
   readonly read: () => FormSubmission | undefined;
   readonly write: (submission: FormSubmission) => void;
   /** Changes the submission with this key, if it is still there. */
@@ -64,14 +63,6 @@ export function createSubmissions(storage: TabStorage, form: string): Submission
       // Where there is no room for this one, the one before must not come back.
       storage.remove(name);
       put(submission);
-    },
-    secret() {
-      let secret = storage.read('steadfetch.secret');
-      if (!secret) {
-        secret = createIdempotencyKey() + createIdempotencyKey();
-        storage.write('steadfetch.secret', secret);
-      }
-      return secret;
     },
     update(key, change) {
       const known = read();
@@ -216,7 +207,7 @@ export function trackSubmission(
     get past() {
       return steps;
     },
-    digest: (body) => fingerprintOf(submissions.secret(), body),
+    digest: fingerprintOf,
     keep(step, lifetimeMs = Infinity) {
       const { body, attempt: _, ...kept } = step;
       if (typeof body === 'string' && step.digest) texts.set(step.digest, body);

@@ -1,4 +1,5 @@
 import { reject } from '../lib/input/check.ts';
+import { hash128, toHex, type Words } from '../lib/hash.ts';
 import { type KeySource, systemKeySource } from '../lib/clock.ts';
 
 /** The form in which an API takes a key. */
@@ -8,8 +9,6 @@ export interface KeyForm {
   /** The longest key, in characters, without its quotes. @default Infinity */
   readonly maxLength?: number | undefined;
 }
-
-type Words = readonly number[];
 
 /**
  * Creates a key: a UUID of version 4 (RFC 9562 §5.4). Works in insecure contexts, too.
@@ -76,32 +75,8 @@ function fromUuid(uuid: string): Words {
 /** Sets the version and the variant of RFC 9562 §5.4. */
 function toUuid(words: Words): string {
   const [a = 0, b = 0, c = 0, d = 0] = words;
-  return [a, (b & 0xffff0fff) | 0x4000, (c & 0x3fffffff) | 0x80000000, d]
-    .map((word) => (word >>> 0).toString(16).padStart(8, '0'))
-    .join('')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-}
-
-/**
- * 128 bits that tell names apart. It is no cryptographic hash: only the key is secret. Every character,
- * and then eight more rounds, go through all four words, and no step loses a bit (odd factors, and
- * shifts that can be undone).
- */
-function hash128(text: string): Words {
-  let [a, b, c, d] = [1_779_033_703, 3_144_134_277, 1_013_904_242, 2_773_480_762];
-  const mix = (word: number, factor: number): number => {
-    const product = Math.imul(word, factor);
-    return product ^ (product >>> 15);
-  };
-  for (let index = 0; index < text.length + 8; index++) {
-    // After the end the code is NaN, which becomes 0.
-    const code = text.charCodeAt(index) | 0;
-    a = b ^ mix(a ^ code, 597_399_067);
-    b = c ^ mix(b ^ code, 2_869_860_233);
-    c = d ^ mix(c ^ code, 951_274_213);
-    d = a ^ mix(d ^ code, 2_716_044_179);
-  }
-  return [a, b, c, d];
+  const own = [a, (b & 0xffff0fff) | 0x4000, (c & 0x3fffffff) | 0x80000000, d];
+  return toHex(own).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 /** What clocks are put right by in passing. */

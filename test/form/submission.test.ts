@@ -37,14 +37,6 @@ describe('an submitted in the storage of the tab', () => {
     expect(open().read()).toBe(undefined);
   });
 
-  test('is stored beside a secret of the tab, one for all forms', () => {
-    const secret = open().secret();
-    expect(secret).toMatch(/^[\da-f-]{72}$/);
-    expect(open('other').secret()).toBe(secret);
-    sessionStorage.clear();
-    expect(open().secret()).not.toBe(secret);
-  });
-
   test.each([
     '',
     '{',
@@ -81,7 +73,6 @@ describe('storage that does not work', () => {
     const submissions = createSubmissions(createTabStorage(port), 'checkout');
     submissions.write(submitted);
     expect(submissions.read()).toEqual(submitted);
-    expect(submissions.secret()).toBe(submissions.secret());
     submissions.remove('k1');
     expect(submissions.read()).toBe(undefined);
   });
