@@ -6,7 +6,6 @@ import { reject } from '../lib/input/check.ts';
 import { warn } from '../lib/input/warn.ts';
 import { unsettled, withLimit } from '../lib/timer.ts';
 import { reportOf } from '../operation/error-info.ts';
-import { renewRefused } from '../operation/parts/submission.ts';
 import { instanceOf } from '../react-query/instance.ts';
 import { definitionBehind } from '../react-query/mutation/definition.ts';
 import { mutationStatusesOf } from '../react-query/status/mutation.ts';
@@ -22,11 +21,13 @@ import type {
 import {
   createSubmissions,
   type FormSubmission,
+  type ConfirmationReason,
   isExpired,
+  isFruitless,
   planSubmission,
   type Submissions,
   toKept,
-  trackSubmission,
+  TabSubmission,
 } from './submission.ts';
 import { createTabStorage } from './tab-storage.ts';
 
@@ -82,18 +83,18 @@ const pending = {
  * For so long after its end, a press with the same payload still belongs to a submission: it is the second
  * half of a double click, or an action that React has queued behind it.
  */
-const echoMs = { succeeded: 1000, failed: 100, unknown: 100 };
+const echoMs = { succeeded: 1000, failed: 100, unknown: 100, 'needs-confirmation': 100 };
 
 /** How a submission has ended. */
-type Ended<TData, TError> = Extract<
-  SubmitResult<TData, TError, never>,
-  { readonly status: 'succeeded' | 'failed' | 'unknown' }
+type Ended<TData, TError, TVariables> = Exclude<
+  SubmitResult<TData, TError, TVariables>,
+  { readonly status: 'busy' }
 >;
 
 /** What has ended last. */
-interface Last<TData, TError> {
+interface Last<TData, TError, TVariables> {
   readonly fingerprint: string;
-  readonly result: Ended<TData, TError>;
+  readonly result: Ended<TData, TError, TVariables>;
   readonly at: number;
 }
 
@@ -125,11 +126,13 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
   /** The question for the user. */
   #confirmation: Confirmation<TData, TError, TVariables> | undefined;
   /** What was sent after the latest question that was confirmed. */
-  #confirmed: { readonly id: string; readonly promise: Promise<Ended<TData, TError>> } | undefined;
-  #current:
-    | { readonly fingerprint: string; readonly promise: Promise<Ended<TData, TError>> }
+  #confirmed:
+    | { readonly id: string; readonly promise: Promise<Ended<TData, TError, TVariables>> }
     | undefined;
-  #last: Last<TData, TError> | undefined;
+  #current:
+    | { readonly fingerprint: string; readonly promise: Promise<Ended<TData, TError, TVariables>> }
+    | undefined;
+  #last: Last<TData, TError, TVariables> | undefined;
   #sent: Sent<TVariables, TError> | undefined;
   /** What `resolve` has found not to be done. If it is done all the same, its key keeps it from being done twice. */
   #notDone: FormSubmission | undefined;
@@ -260,7 +263,7 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     fingerprint: string,
     payload: unknown,
     confirmedKey: string | undefined,
-    seen: Last<TData, TError> | undefined,
+    seen: Last<TData, TError, TVariables> | undefined,
   ): Promise<SubmitResult<TData, TError, TVariables>> {
     const current = this.#current;
     if (current)
@@ -280,17 +283,7 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
       changedKey: this.#sent?.isChanged ? this.#sent.key : undefined,
     });
     this.#confirmation = undefined;
-    if (plan.kind === 'ask') {
-      const { reason, key } = plan;
-      const cancel = (): void => {
-        this.#confirmation = undefined;
-        this.#changed();
-      };
-      const confirm = (): Promise<SubmitResult<TData, TError, TVariables>> =>
-        this.#press(variables, key);
-      this.#confirmation = { reason, variables, confirm, cancel };
-      return Promise.resolve({ status: 'needs-confirmation', ...this.#confirmation });
-    }
+    if (plan.kind === 'ask') return Promise.resolve(this.#ask(plan.reason, variables, plan.key));
     this.#notDone = undefined;
     const submission = { ...plan.submission, payload };
     const promise = this.#take(fingerprint, () => this.#send(variables, submission, plan.wasSent));
@@ -299,10 +292,28 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     return promise;
   }
 
+  /** `key`: that of the submission that may have been done. */
+  #ask(
+    reason: ConfirmationReason,
+    variables: TVariables,
+    key: string,
+  ): Ended<TData, TError, TVariables> {
+    this.#confirmation = {
+      reason,
+      variables,
+      confirm: () => this.#press(variables, key),
+      cancel: () => {
+        this.#confirmation = undefined;
+        this.#changed();
+      },
+    };
+    return { status: 'needs-confirmation', ...this.#confirmation };
+  }
+
   #echoOf(
     fingerprint: string,
-    seen: Last<TData, TError> | undefined,
-  ): Ended<TData, TError> | undefined {
+    seen: Last<TData, TError, TVariables> | undefined,
+  ): Ended<TData, TError, TVariables> | undefined {
     const last = this.#last;
     if (last?.fingerprint !== fingerprint) return undefined;
     // It was pressed while that was under way, however long its payload took to read.
@@ -314,9 +325,9 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
   /** Presses with this fingerprint belong to `work` until it ends. */
   #take(
     fingerprint: string,
-    work: () => Promise<Ended<TData, TError>>,
-  ): Promise<Ended<TData, TError>> {
-    const run = async (): Promise<Ended<TData, TError>> => {
+    work: () => Promise<Ended<TData, TError, TVariables>>,
+  ): Promise<Ended<TData, TError, TVariables>> {
+    const run = async (): Promise<Ended<TData, TError, TVariables>> => {
       const result = await work();
       this.#last = { fingerprint, result, at: this.#statuses.instance.clock.now() };
       this.#current = undefined;
@@ -333,7 +344,7 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     variables: TVariables,
     record: FormSubmission,
     wasSent: boolean,
-  ): Promise<Ended<TData, TError>> {
+  ): Promise<Ended<TData, TError, TVariables>> {
     const submissions = this.#submissions;
     const { key, before } = record;
     const sentBefore = this.#sent;
@@ -344,9 +355,7 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     this.#sent = { key, variables };
     // An outbox asks itself, until the entry is on the disk.
     const stay = isKept ? undefined : askBeforeLeaving();
-    // A request that was refused gets a new key: the old one would be refused for ever.
-    const steps = record.steps && renewRefused(record.steps);
-    const submission = trackSubmission(submissions, { ...record, steps }, wasSent);
+    const submission = new TabSubmission(submissions, record, wasSent);
     const checkKey = (): void => {
       if (process.env.NODE_ENV !== 'production' && !isKept && !submission.isRepeatable)
         if (!submission.isUnkeyed) warnOfNoKey(this.#statuses, this.#target.mutation);
@@ -364,21 +373,35 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
       const isOthers = known?.key === key && known.sentBy !== sentBy;
       if (this.#observer.hasFailed() && !isOthers) {
         submissions.undo(key);
+        // What is before it is asked about anew.
+        this.#confirmed = undefined;
         if (!before) return { status: 'failed', error };
         // The submission before this one is still unknown. With the same content, so is this one.
         const isSame = before.fingerprint === record.fingerprint;
         this.#sent = isSame ? { key: before.key, variables, error } : sentBefore;
-        submission.wasSent = isSame;
+        if (isSame) submission.recordResent();
+        else submission.recordRefused();
         return { status: isSame ? 'unknown' : 'failed', error };
       }
       checkKey();
-      // The lifetime of keys at its API has changed since it was sent.
-      if (reportOf(error, record.createdAt).failure.kind === 'expired')
-        submissions.update(key, { expiresAt: record.createdAt });
-      return { status: 'unknown', error };
+      const isStuck = this.#isFruitless(record, error, wasSent);
+      return isStuck ? this.#ask('cannot-find-out', variables, key) : { status: 'unknown', error };
     } finally {
       stay?.();
     }
+  }
+
+  /** Whether a press that has ended as unknown is to ask the user: the next one would end in the same. */
+  #isFruitless(record: FormSubmission, error: unknown, wasSent: boolean): boolean {
+    const { key, createdAt, fruitless = 0 } = record;
+    const { kind } = reportOf(error, createdAt).failure;
+    // The lifetime of keys at its API has changed since it was sent.
+    if (kind === 'expired') this.#submissions.update(key, { expiresAt: createdAt });
+    // The first press, and one that was not sent to its end, say nothing of the next.
+    if (!wasSent || kind === 'aborted' || kind === 'paused-too-long') return false;
+    this.#submissions.update(key, { fruitless: fruitless + 1 });
+    const known = this.#submissions.read();
+    return known?.key === key && known.isRepeatable === true && isFruitless(known);
   }
 
   /** The earlier submission that may have been done. */
@@ -424,6 +447,7 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     const isStillOpen = !this.#current && now?.key === known.key && now.sentBy === known.sentBy;
     if (isStillOpen && answer === 'not-done') {
       submissions.undo(known.key);
+      this.#confirmed = undefined;
       // If there is one before it, the user is asked about that.
       this.#notDone = known.before ? undefined : known;
       this.#last = undefined;

@@ -1,5 +1,11 @@
 import { isKeyExpired } from '../idempotency/key.ts';
-import type { Submission, PastStep } from '../operation/parts/submission.ts';
+import {
+  type FixedBody,
+  type PastStep,
+  renewRefused,
+  type Step,
+  Submission,
+} from '../operation/parts/submission.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { TabStorage } from './tab-storage.ts';
 import { fingerprintOf, canonicalise } from '../lib/fingerprint.ts';
@@ -25,6 +31,10 @@ export interface FormSubmission extends Pick<Submission, 'key' | 'createdAt'> {
   readonly steps?: readonly PastStep[] | undefined;
   /** The payload, where the form is to keep it. */
   readonly payload?: unknown;
+  /** Its key tells nothing any more: its API has stored an answer under it that does not say what was done. */
+  readonly isStuck?: boolean | undefined;
+  /** How many presses have sent it again, and have not found out what became of it. @default 0 */
+  readonly fruitless?: number | undefined;
   /** One that may have been done, beside which the user has allowed this one. */
   readonly before?: FormSubmission | undefined;
 }
@@ -104,7 +114,11 @@ function isWhole({ key, createdAt, fingerprint, steps = [], before }: FormSubmis
 const isText = (value: unknown): boolean => typeof value === 'string';
 
 /** Why the user must be asked before anything is sent. */
-export type ConfirmationReason = 'edited-after-unknown' | 'key-expired' | 'no-key';
+export type ConfirmationReason =
+  | 'edited-after-unknown'
+  | 'key-expired'
+  | 'no-key'
+  | 'cannot-find-out';
 
 /** What a press of Submit comes to. */
 export type SubmissionPlan =
@@ -145,8 +159,10 @@ export function planSubmission(
       : fresh();
   const { key } = known;
   const reason = changedKey === key ? 'edited-after-unknown' : whyAsk(known, fingerprint, nowMs);
-  if (!reason) return { kind: 'send', submission: known, wasSent: true };
-  if (confirmedKey !== key) return { kind: 'ask', reason, key };
+  const isConfirmed = confirmedKey === key;
+  if (!reason && !(isConfirmed && isFruitless(known)))
+    return { kind: 'send', submission: known, wasSent: true };
+  if (reason && !isConfirmed) return { kind: 'ask', reason, key };
   const { before: _, ...before } = known;
   return fresh(before);
 }
@@ -158,8 +174,16 @@ function whyAsk(
 ): ConfirmationReason | undefined {
   if (known.fingerprint !== fingerprint) return 'edited-after-unknown';
   if (!known.isRepeatable) return 'no-key';
-  return isExpired(known, nowMs) ? 'key-expired' : undefined;
+  if (isExpired(known, nowMs)) return 'key-expired';
+  return known.isStuck ? 'cannot-find-out' : undefined;
 }
+
+/** So many presses that have not found out what became of a submission are enough: the next one would not, either. */
+const mostFruitless = 2;
+
+/** Whether sending it again under its key has found nothing out. */
+export const isFruitless = ({ isStuck, fruitless = 0 }: FormSubmission): boolean =>
+  !!isStuck || fruitless >= mostFruitless;
 
 /** Whether an API that it was sent to may have forgotten its key. */
 export function isExpired(
@@ -169,53 +193,58 @@ export function isExpired(
   return isKeyExpired(createdAt, expiresAt - createdAt, nowMs);
 }
 
-/** A submission as fetch uses it: whatever is known of its requests is stored before they go. */
-export function trackSubmission(
-  submissions: Submissions,
-  { key, createdAt, steps: before = [], ...submission }: FormSubmission,
-  wasSent: boolean,
-): Submission {
-  const { texts } = submissions;
-  // Of this page's own, the bytes are known.
-  let steps: readonly PastStep[] = before.map((step) => ({
-    ...step,
-    body: texts.get(step.digest ?? ''),
-  }));
-  let { isRepeatable, expiresAt = Infinity } = submission;
-  const repeat = (next: boolean): void => {
-    // One request without a key is enough.
-    if (isRepeatable === next || isRepeatable === false) return;
-    isRepeatable = next;
-    submissions.update(key, { isRepeatable });
-  };
-  return {
-    key,
-    createdAt,
-    wasSent,
-    get isUnkeyed() {
-      return isRepeatable === false;
-    },
-    set isUnkeyed(_) {
-      repeat(false);
-    },
-    get isRepeatable() {
-      return !!isRepeatable;
-    },
-    set isRepeatable(_) {
-      repeat(true);
-    },
-    get past() {
-      return steps;
-    },
-    digest: fingerprintOf,
-    keep(step, lifetimeMs = Infinity) {
-      const { body, attempt: _, ...kept } = step;
-      if (typeof body === 'string' && step.digest) texts.set(step.digest, body);
-      steps = [...steps.filter(({ id }) => id !== step.id), kept];
-      expiresAt = Math.min(expiresAt, createdAt + lifetimeMs);
-      submissions.update(key, { steps, ...(expiresAt < Infinity && { expiresAt }) });
-    },
-  };
+/** A submission whose facts are stored in the tab before its requests go. */
+export class TabSubmission extends Submission {
+  readonly #submissions: Submissions;
+  #expiresAt: number;
+
+  constructor(submissions: Submissions, known: FormSubmission, wasSent: boolean) {
+    const { key, createdAt, isRepeatable, expiresAt = Infinity, steps = [] } = known;
+    super({
+      key,
+      createdAt,
+      wasSent,
+      isRepeatable,
+      isUnkeyed: isRepeatable === false,
+      // A request that was refused gets a new key: the old one would be refused for ever.
+      past: renewRefused(steps).map((step) => ({
+        ...step,
+        body: submissions.texts.get(step.digest ?? ''),
+      })),
+    });
+    this.#submissions = submissions;
+    this.#expiresAt = expiresAt;
+  }
+
+  override recordRepeatable(): void {
+    super.recordRepeatable();
+    this.#storeRepeatable();
+  }
+  override recordUnkeyed(): void {
+    super.recordUnkeyed();
+    this.#storeRepeatable();
+  }
+  override recordStuck(): void {
+    super.recordStuck();
+    this.#submissions.update(this.key, { isStuck: true });
+  }
+  override recordStep(step: Step, lifetimeMs: number = Infinity): void {
+    super.recordStep(step);
+    const { texts } = this.#submissions;
+    if (typeof step.body === 'string' && step.digest) texts.set(step.digest, step.body);
+    const steps = this.past.map(({ body: _, ...kept }) => kept);
+    this.#expiresAt = Math.min(this.#expiresAt, this.createdAt + lifetimeMs);
+    const expiresAt = this.#expiresAt < Infinity ? this.#expiresAt : undefined;
+    this.#submissions.update(this.key, { steps, expiresAt });
+  }
+  override digest(body: FixedBody): Promise<string> {
+    return fingerprintOf(body);
+  }
+  #storeRepeatable(): void {
+    const isRepeatable = this.isRepeatable && !this.isUnkeyed;
+    if (this.#submissions.read()?.isRepeatable !== isRepeatable)
+      this.#submissions.update(this.key, { isRepeatable });
+  }
 }
 
 /**

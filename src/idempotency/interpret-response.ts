@@ -77,11 +77,10 @@ function refuse({ request, effect }: Attempt, step: Step): void {
   // That of this attempt is one until it has settled.
   if (effect) effects.refuse(effect);
   step.isRefused = true;
-  submission?.keep?.(step);
-  const isKnown = submission?.past?.some(({ id }) => id === step.id);
-  const known = [...(steps?.known.values() ?? [])];
+  submission?.recordStep(step);
+    const known = [...(steps?.known.values() ?? [])];
   const isAll = known.every(({ sentAt, isRefused }) => sentAt === undefined || isRefused);
-  if (submission && isKnown && isAll && !submission.isUnkeyed) submission.wasSent = false;
+  if (submission?.isEarlier(step.id) && isAll && !submission.isUnkeyed) submission.recordRefused();
 }
 
 /** @throws NotSentError when the request may have been done, and its API may have forgotten its key. */

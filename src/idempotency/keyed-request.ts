@@ -46,7 +46,7 @@ export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
     refuseExpired(attempt, step, now);
     step.sentAt ??= now;
     step.isRefused = undefined;
-    operation.submission?.keep?.(step, profileOf(request).lifetimeMs ?? Infinity);
+    operation.submission?.recordStep(step, profileOf(request).lifetimeMs);
     return undefined;
   },
   async classify(attempt, response, failure, shown) {
@@ -59,7 +59,7 @@ export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
     if (!step) return;
     // Its headers may have been good, and its body is not: then it may be sent again, with its key.
     step.isDone = kind === 'ok';
-    if (step.isDone) operation.submission?.keep?.(step);
+    if (step.isDone) operation.submission?.recordStep(step);
   },
 };
 
@@ -74,7 +74,7 @@ async function addKey(
     const reading = request.ownKey === undefined && readKeyOfRequest(request);
     const ownKey = reading ? await reading : request.ownKey;
     const step = await identify(clock, operations, request, ownKey);
-    if (operation.submission) operation.submission.isRepeatable = true;
+    operation.submission?.recordRepeatable();
     operation.useSubmissionCode(submissionExtension);
     const init = withKey(request, step, ownKey);
     request.setStep(step, stepsOf(operation, clock));
@@ -202,8 +202,9 @@ function recordStray(operations: Operations, request: SteadyRequest): Promise<un
         ),
         request,
       );
-    submission.isUnkeyed = true;
-    if (submission.kept) keeping.push(submission.kept());
+    submission.recordUnkeyed();
+    const stored = submission.stored();
+    if (stored) keeping.push(stored);
     if (process.env.NODE_ENV !== 'production') warnOfStray(operations, `${method} ${url}`);
   }
   return keeping.length > 0 ? Promise.allSettled(keeping) : undefined;
@@ -214,7 +215,7 @@ function wasKeyed({ operation, submission }: Execution, target: string): boolean
   const { steps, attempt } = operation;
   const before = steps
     ? [...steps.known.values()].filter((step) => step.attempt < attempt)
-    : (submission.past ?? []);
+    : submission.past;
   return before.some(
     (step) => step.target === target && step.sentAt !== undefined && !step.isRefused,
   );

@@ -110,8 +110,8 @@ export async function sendEntry(
   const fetches = createEntryFetches(context, running, operation, submission, idle);
   try {
     if (isForeign) {
-      submission.isUnkeyed = true;
-      await submission.kept();
+      submission.recordUnkeyed();
+      await submission.stored();
     }
     const told = attemptContext({}, fetches, submission, entry.attempts, signal);
     const given: [never, typeof told] = [variables as never, told];
@@ -202,7 +202,7 @@ function endFailed(attempt: FailedAttempt, thrown: unknown): Attempted {
     isInDoubt: isUnsent ? running.entry.isInDoubt : isInDoubt,
     wasSent: wasOut,
     before: operation.handOver(),
-    past: submission.steps,
+    past: submission.past,
   };
 }
 

@@ -1,9 +1,10 @@
 import { fingerprintOf } from '../../lib/fingerprint.ts';
-import type { FixedBody, PastStep, Step, Submission } from '../../operation/parts/submission.ts';
+import { type FixedBody, type PastStep, Submission } from '../../operation/parts/submission.ts';
 import type { Row } from '../store/schema.ts';
 
 /** What is written of the requests of an entry, before one of them goes. */
-interface RequestNote extends Pick<Submission, 'isUnkeyed'> {
+interface RequestNote {
+  readonly isUnkeyed: boolean;
   readonly steps: readonly PastStep[];
 }
 
@@ -29,41 +30,26 @@ export interface KeepOptions {
 }
 
 /** The submission of an entry, in one attempt: nothing of it goes before that is kept on the disk. */
-export class EntrySubmission implements Submission {
-  readonly key: string;
-  readonly createdAt: number;
-  readonly past: readonly PastStep[];
-  wasSent: boolean;
-  isUnkeyed: boolean | undefined;
-  isRepeatable: boolean | undefined;
+export class EntrySubmission extends Submission {
   readonly #entry: Row;
   readonly #options: KeepOptions;
   readonly #signal: AbortSignal;
-  readonly #steps: Map<string, PastStep>;
   #unkept: Unkept | undefined;
   #wasOut = false;
   #isOver = false;
 
   constructor(entry: Row, options: KeepOptions, signal: AbortSignal) {
+    const { id: key, createdAt, isInDoubt: wasSent, isUnkeyed } = entry;
     const { past, takeBack } = options;
-    this.key = entry.id;
-    this.createdAt = entry.createdAt;
-    this.past = past;
-    this.wasSent = entry.isInDoubt;
-    this.isUnkeyed = entry.isUnkeyed;
+    super({ key, createdAt, wasSent, isUnkeyed, past });
     this.#entry = entry;
     this.#options = options;
     this.#signal = signal;
-    this.#steps = new Map(past.map((step) => [step.id, step]));
     signal.addEventListener('abort', () => {
       if (!this.#wasOut) takeBack().catch(() => {});
     });
   }
 
-  /** Its requests, those of earlier attempts included. */
-  get steps(): readonly PastStep[] {
-    return [...this.#steps.values()];
-  }
   /** Why nothing more of it goes; undefined while it may go. */
   get unkept(): Unkept | undefined {
     return this.#unkept;
@@ -73,17 +59,12 @@ export class EntrySubmission implements Submission {
     return this.#wasOut;
   }
 
-  digest(body: FixedBody): Promise<string> {
+  override digest(body: FixedBody): Promise<string> {
     return fingerprintOf(body);
   }
 
-  keep(step: Step): void {
-    const { attempt: _, ...kept } = step;
-    this.#steps.set(kept.id, kept);
-  }
-
   /** Before each request: since the last one, another tab may have taken it over. @throws where it may not go. */
-  async kept(): Promise<void> {
+  override async stored(): Promise<void> {
     this.#unkept = (await this.#keepAll()) ?? this.#unkept;
     this.refuseLate();
     this.refuseUnkept(this.#signal.aborted);
@@ -96,7 +77,7 @@ export class EntrySubmission implements Submission {
     // Nobody knows any more whether it was under way already.
     if (isUnkeyed && this.#entry.isRestored && !idempotent) return { kind: 'not-repeatable' };
     try {
-      return (await note({ isUnkeyed, steps: this.steps })) ? undefined : { kind: 'dropped' };
+      return (await note({ isUnkeyed, steps: this.past })) ? undefined : { kind: 'dropped' };
     } catch (error) {
       return { kind: 'unsent', error };
     }
