@@ -146,10 +146,11 @@ export const submissionExtension: SubmissionExtension = {
     return isUnknown ? { ...failure, processed: 'unknown' } : failure;
   },
   recordStored({ submission, effects }, { answer, failure }) {
-    if (failure.processed !== 'no' || !answer || !submission) return;
+    if (!answer || !submission || headerOf(answer, 'idempotent-replayed') !== 'true') return;
+    if (failure.processed !== 'no') return submission.recordStuck();
     // Of what went with another key, or with none, it says nothing.
     const isAll = submission.isRepeatable && !submission.isUnkeyed && !submission.past[0];
-    if (!isAll || headerOf(answer, 'idempotent-replayed') !== 'true') return;
+    if (!isAll) return;
     submission.recordRefused();
     effects.refuse({ request: '' });
   },

@@ -28,6 +28,7 @@ import {
   type Submissions,
   toKept,
   TabSubmission,
+  withoutFields,
 } from './submission.ts';
 import { createTabStorage } from './tab-storage.ts';
 
@@ -239,7 +240,8 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     this.#changed();
     const stay = askBeforeLeaving();
     try {
-      const fingerprint = await fingerprintOf(variables);
+      const { freshFields } = this.#statuses.instance.context;
+      const fingerprint = await fingerprintOf(withoutFields(variables, freshFields));
       // Read only now: an effect may press before the effect that sets the options.
       const payload = this.#options?.keepPayload ? toKept(variables) : undefined;
       // Not awaited: from here on it is under way, and no longer being read.

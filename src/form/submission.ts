@@ -228,12 +228,18 @@ export class TabSubmission extends Submission {
     super.recordStuck();
     this.#submissions.update(this.key, { isStuck: true });
   }
-  override recordStep(step: Step, lifetimeMs: number = Infinity): void {
+  override recordSent(
+    step: Step,
+    { lifetimeMs = Infinity }: { readonly lifetimeMs?: number },
+  ): void {
+    this.#expiresAt = Math.min(this.#expiresAt, this.createdAt + lifetimeMs);
+    super.recordSent(step, {});
+  }
+  override recordStep(step: Step): void {
     super.recordStep(step);
     const { texts } = this.#submissions;
     if (typeof step.body === 'string' && step.digest) texts.set(step.digest, step.body);
     const steps = this.past.map(({ body: _, ...kept }) => kept);
-    this.#expiresAt = Math.min(this.#expiresAt, this.createdAt + lifetimeMs);
     const expiresAt = this.#expiresAt < Infinity ? this.#expiresAt : undefined;
     this.#submissions.update(this.key, { steps, expiresAt });
   }
@@ -245,6 +251,21 @@ export class TabSubmission extends Submission {
     if (this.#submissions.read()?.isRepeatable !== isRepeatable)
       this.#submissions.update(this.key, { isRepeatable });
   }
+}
+
+/** What is submitted, without what is used up by one request: a FormData or an object without these fields. */
+export function withoutFields(payload: unknown, names: readonly string[]): unknown {
+  if (names.length === 0) return payload;
+  if (payload instanceof FormData) {
+    const copy = new FormData();
+    for (const [name, value] of payload) if (!names.includes(name)) copy.append(name, value);
+    return copy;
+  }
+  const prototype: unknown = Object(payload) === payload && Object.getPrototypeOf(payload);
+  if (prototype !== Object.prototype && prototype !== null) return payload;
+  return Object.fromEntries(
+    Object.entries(payload as object).filter(([name]) => !names.includes(name)),
+  );
 }
 
 /**

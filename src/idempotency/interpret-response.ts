@@ -28,7 +28,9 @@ export async function interpretAnswer(
     );
   const ask = (option: 'inProgress' | 'shouldRetry'): boolean | undefined =>
     callApp(() => profile[option]?.(response), isBoolean, mistakeIn(option));
-  const isRunning = isByStatus && given.status === 409 && (ask('inProgress') ?? true);
+  const isReplayed = says(response, 'idempotent-replayed', 'idempotency-replayed') === true;
+  const isRunning =
+    isByStatus && given.status === 409 && !isReplayed && (ask('inProgress') ?? true);
   const failure: HttpFailure = isRunning
     ? { ...given, inProgress: true, processed: 'unknown' }
     : given;
@@ -40,22 +42,28 @@ export async function interpretAnswer(
     discard(copy);
     if (callApp(() => said, isBoolean, mistakeIn('alreadyDone'))) return undefined;
   }
-  const says = (...names: readonly string[]): boolean | undefined => {
-    const said = names.map((name) => response.headers.get(name)).find((one) => one !== null);
-    return said === 'true' ? true : said === 'false' ? false : undefined;
-  };
-  const isStored = says('idempotent-replayed', 'idempotency-replayed') === true;
   const shouldRetry =
     ask('shouldRetry') ??
     failure.shouldRetry ??
-    says('x-should-retry') ??
-    (isStored ? false : undefined);
+    says(response, 'x-should-retry') ??
+    (isReplayed ? false : undefined);
   const isNo = failure.processed === 'no';
+  if (isReplayed && !isNo) attempt.request.operation.submission?.recordStuck();
   // What is stored is the answer to its key, also to the attempts before.
+  const isStored = isReplayed || (!!profile.refusalIsStored && isStorable(failure.status));
   const isUnsure = isNo && !isStored && mayBeDone(attempt, step);
   if (isNo && !isUnsure && !isAskingAgain(failure.status)) refuse(attempt, step);
   return { ...failure, shouldRetry, processed: isUnsure ? 'unknown' : failure.processed };
 }
+
+/** What a header of an answer says, by the first of these names that it has. */
+function says({ headers }: Response, ...names: readonly string[]): boolean | undefined {
+  const said = names.map((name) => headers.get(name)).find((one) => one !== null);
+  return said === 'true' ? true : said === 'false' ? false : undefined;
+}
+
+/** Refusals that the API itself gives: what stands before it, and asks for no key, gives others. */
+const isStorable = (status: number): boolean => [400, 402, 409, 410, 422].includes(status);
 
 /** Not by the outcome of this attempt: what an earlier one may have done, this one does not undo. */
 function mayBeDone({ request, effect }: Attempt, { key }: Step): boolean {
@@ -78,7 +86,7 @@ function refuse({ request, effect }: Attempt, step: Step): void {
   if (effect) effects.refuse(effect);
   step.isRefused = true;
   submission?.recordStep(step);
-    const known = [...(steps?.known.values() ?? [])];
+  const known = [...(steps?.known.values() ?? [])];
   const isAll = known.every(({ sentAt, isRefused }) => sentAt === undefined || isRefused);
   if (submission?.isEarlier(step.id) && isAll && !submission.isUnkeyed) submission.recordRefused();
 }

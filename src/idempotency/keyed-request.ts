@@ -7,11 +7,24 @@ import type { SteadyRequest } from '../fetch/request.ts';
 import type { Clock } from '../lib/clock.ts';
 import { warn } from '../lib/input/warn.ts';
 import { refuse } from '../operation/error-info.ts';
-import { type Step, type Steps, stepTarget } from '../operation/parts/submission.ts';
+import {
+  type FixedBody,
+  type Step,
+  type Steps,
+  stepTarget,
+} from '../operation/parts/submission.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Execution, Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
-import { boundaryOf, insertBodyKey, isSameBody, readBodyKey } from './body.ts';
+import {
+  boundaryOf,
+  insertBodyKey,
+  isSameBody,
+  putFields,
+  readBodyKey,
+  takeFields,
+  type TakenFields,
+} from './body.ts';
 import { interpretAnswer, refuseExpired } from './interpret-response.ts';
 import { serializeKey } from './key.ts';
 import { takeStep } from './steps.ts';
@@ -46,7 +59,7 @@ export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
     refuseExpired(attempt, step, now);
     step.sentAt ??= now;
     step.isRefused = undefined;
-    operation.submission?.recordStep(step, profileOf(request).lifetimeMs);
+    operation.submission?.recordSent(step, profileOf(request));
     return undefined;
   },
   async classify(attempt, response, failure, shown) {
@@ -73,10 +86,10 @@ async function addKey(
   try {
     const reading = request.ownKey === undefined && readKeyOfRequest(request);
     const ownKey = reading ? await reading : request.ownKey;
-    const step = await identify(clock, operations, request, ownKey);
+    const { step, body } = await identify(clock, operations, request, ownKey);
     operation.submission?.recordRepeatable();
     operation.useSubmissionCode(submissionExtension);
-    const init = withKey(request, step, ownKey);
+    const init = withKey(request, step, ownKey, body);
     request.setStep(step, stepsOf(operation, clock));
     return init;
   } catch (error) {
@@ -100,20 +113,26 @@ async function identify(
   operations: Operations,
   request: SteadyRequest,
   ownKey: string | undefined,
-): Promise<Step> {
+): Promise<{ readonly step: Step; readonly body: FixedBody }> {
   const { operation, input, init, method, url } = request;
   const { submission, attempt } = operation;
   const given = requestOf(input);
-  const body = async (): Promise<BodyInit | null> => {
+  const { body: keyField, fresh = [] } = profileOf(request);
+  const read = async (): Promise<BodyInit | null> => {
     if (init.body != null || !given || /^(GET|HEAD)$/.test(method)) return init.body ?? null;
     // From a copy, because the next attempt may pass it again. Firefox has no `request.body`.
     const copy = given.clone();
     // A form in it has another boundary each time.
-    const isForm = copy.headers.get('content-type')?.includes('form-data');
-    if (isForm) return copy.formData();
-    // A key is put into text.
-    return profileOf(request).body === undefined ? copy.arrayBuffer() : copy.text();
+    const type = copy.headers.get('content-type') ?? '';
+    if (type.includes('form-data')) return copy.formData();
+    // A key is put into text, and a field is taken out of it.
+    const isText = keyField !== undefined || (fresh.length > 0 && type.includes('json'));
+    return isText ? copy.text() : copy.arrayBuffer();
   };
+  // What is used up by one request is no part of what its key stands for.
+  let taken: TakenFields | undefined;
+  const body = async (): Promise<BodyInit | null> =>
+    (taken ??= takeFields(await read(), fresh)).body;
   const step = await takeStep(stepsOf(operation, clock), {
     target: stepTarget(method, url),
     own: ownKey ?? init.idempotencyKey,
@@ -127,7 +146,8 @@ async function identify(
     const isSame = async (): Promise<boolean> => isSameBody(sent, await body());
     if (!(await isSame().catch(() => true))) warnOfChange(operations, request);
   }
-  return step;
+  if (fresh.length > 0) await body();
+  return { step, body: taken ? putFields(step.body ?? null, taken) : (step.body ?? null) };
 }
 
 function stepsOf(operation: Operation, clock: Clock): Steps {
@@ -147,8 +167,9 @@ function stepsOf(operation: Operation, clock: Clock): Steps {
 
 function withKey(
   request: SteadyRequest,
-  { key, body = null }: Step,
+  { key }: Step,
   ownKey: string | undefined,
+  body: FixedBody,
 ): RequestInit {
   const { input, init } = request;
   const profile = profileOf(request);

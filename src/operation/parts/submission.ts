@@ -94,8 +94,12 @@ export class Submission {
   recordStuck(): void {
     this.#isStuck = true;
   }
-  /** A step is sent now, done, or refused. `lifetimeMs`: how long its API remembers its key. */
-  recordStep(step: Step, _lifetimeMs?: number): void {
+  /** A step is sent now, to an API that remembers its key for so long. */
+  recordSent(step: Step, _rules: { readonly lifetimeMs?: number | undefined }): void {
+    this.recordStep(step);
+  }
+  /** A step is sent, done, or refused. */
+  recordStep(step: Step): void {
     const { attempt: _, ...past } = step;
     this.#steps.set(step.id, past);
   }
