@@ -22,12 +22,12 @@ import {
   createSubmissions,
   type FormSubmission,
   type ConfirmationReason,
-  isExpired,
   isFruitless,
   planSubmission,
   type Submissions,
   toKept,
   TabSubmission,
+  whyKeyForgotten,
   withoutFields,
 } from './submission.ts';
 import { createTabStorage } from './tab-storage.ts';
@@ -277,13 +277,10 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     if (confirmedKey !== undefined && this.#confirmed?.id === id) return this.#confirmed.promise;
     const echo = confirmedKey === undefined && this.#echoOf(fingerprint, seen);
     if (echo) return Promise.resolve(echo);
-    const plan = planSubmission(this.#submissions.read(), {
-      fingerprint,
-      nowMs: this.#statuses.instance.wall.now(),
-      confirmedKey,
-      notDone: this.#notDone,
-      changedKey: this.#sent?.isChanged ? this.#sent.key : undefined,
-    });
+    const changedKey = this.#sent?.isChanged ? this.#sent.key : undefined;
+    const pressed = { fingerprint, confirmedKey, notDone: this.#notDone, changedKey };
+    const { clock } = this.#statuses.instance;
+    const plan = planSubmission(this.#submissions.read(), pressed, clock);
     this.#confirmation = undefined;
     if (plan.kind === 'ask') return Promise.resolve(this.#ask(plan.reason, variables, plan.key));
     this.#notDone = undefined;
@@ -398,7 +395,8 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     const { key, createdAt, fruitless = 0 } = record;
     const { kind } = reportOf(error, createdAt).failure;
     // The lifetime of keys at its API has changed since it was sent.
-    if (kind === 'expired') this.#submissions.update(key, { expiresAt: createdAt });
+    if (kind === 'expired' || kind === 'age-unknown')
+      this.#submissions.update(key, { expiresAt: createdAt });
     // The first press, and one that was not sent to its end, say nothing of the next.
     if (!wasSent || kind === 'aborted' || kind === 'paused-too-long') return false;
     this.#submissions.update(key, { fruitless: fruitless + 1 });
@@ -418,7 +416,7 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
       variables: sent ? sent.variables : (known.payload as TVariables | undefined),
       error: sent?.error,
       isRepeatable: !!known.isRepeatable,
-      isExpired: isExpired(known, this.#statuses.instance.wall.now()),
+      isExpired: whyKeyForgotten(known, this.#statuses.instance.clock) !== undefined,
       isResolving: this.#isResolving,
       resolve: this.#resolve,
     };

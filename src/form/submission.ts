@@ -1,12 +1,14 @@
-import { isKeyExpired } from '../idempotency/key.ts';
 import {
+  type Born,
+  bornNow,
   type FixedBody,
   type PastStep,
   renewRefused,
   type Step,
   Submission,
 } from '../operation/parts/submission.ts';
-import { createIdempotencyKey } from '../idempotency/key.ts';
+import { createIdempotencyKey, whyForgotten } from '../idempotency/key.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { TabStorage } from './tab-storage.ts';
 import { fingerprintOf, canonicalise } from '../lib/fingerprint.ts';
 import { reject } from '../lib/input/check.ts';
@@ -15,7 +17,8 @@ import { reject } from '../lib/input/check.ts';
  * A submission of a form that may have been done, as its tab keeps it, also over a reload. What has
  * succeeded or surely failed is forgotten: the next press is another submission, with another key.
  */
-export interface FormSubmission extends Pick<Submission, 'key' | 'createdAt'> {
+export interface FormSubmission extends Born {
+  readonly key: string;
   /** Of its payload. */
   readonly fingerprint: string;
   /**
@@ -117,6 +120,7 @@ const isText = (value: unknown): boolean => typeof value === 'string';
 export type ConfirmationReason =
   | 'edited-after-unknown'
   | 'key-expired'
+  | 'age-unknown'
   | 'no-key'
   | 'cannot-find-out';
 
@@ -125,10 +129,9 @@ export type SubmissionPlan =
   | { readonly kind: 'send'; readonly submission: FormSubmission; readonly wasSent: boolean }
   | { readonly kind: 'ask'; readonly reason: ConfirmationReason; readonly key: string };
 
-/** What is pressed, when, and for which unknown submission the user has said that it may be sent. */
+/** What is pressed, and for which unknown submission the user has said that it may be sent. */
 export interface Press {
   readonly fingerprint: string;
-  readonly nowMs: number;
   readonly confirmedKey?: string | undefined;
   /**
    * What this page was told not to have been done, by whoever it asked. Where that was wrong, because
@@ -143,22 +146,25 @@ export interface Press {
  * One submission, one key: the same payload goes again under the same key until its outcome is known.
  * Another payload is another submission; but the key of an unknown outcome is given up by the user
  * alone.
+ *
+ * @param clock - The steady clock of the page.
  */
 export function planSubmission(
   known: FormSubmission | undefined,
-  { fingerprint, nowMs, confirmedKey, notDone, changedKey }: Press,
+  { fingerprint, confirmedKey, notDone, changedKey }: Press,
+  clock: Clock,
 ): SubmissionPlan {
   const fresh = (before?: FormSubmission): SubmissionPlan => ({
     kind: 'send',
-    submission: { key: createIdempotencyKey(), createdAt: nowMs, fingerprint, before },
+    submission: { key: createIdempotencyKey(), ...bornNow(clock), fingerprint, before },
     wasSent: false,
   });
   if (!known)
-    return notDone && !whyAsk(notDone, fingerprint, nowMs)
+    return notDone && !whyAsk(notDone, fingerprint, clock)
       ? { kind: 'send', submission: notDone, wasSent: false }
       : fresh();
   const { key } = known;
-  const reason = changedKey === key ? 'edited-after-unknown' : whyAsk(known, fingerprint, nowMs);
+  const reason = changedKey === key ? 'edited-after-unknown' : whyAsk(known, fingerprint, clock);
   const isConfirmed = confirmedKey === key;
   if (!reason && !(isConfirmed && isFruitless(known)))
     return { kind: 'send', submission: known, wasSent: true };
@@ -170,12 +176,22 @@ export function planSubmission(
 function whyAsk(
   known: FormSubmission,
   fingerprint: string,
-  nowMs: number,
+  clock: Clock,
 ): ConfirmationReason | undefined {
   if (known.fingerprint !== fingerprint) return 'edited-after-unknown';
   if (!known.isRepeatable) return 'no-key';
-  if (isExpired(known, nowMs)) return 'key-expired';
+  const why = whyKeyForgotten(known, clock);
+  if (why) return why === 'expired' ? 'key-expired' : why;
   return known.isStuck ? 'cannot-find-out' : undefined;
+}
+
+/** Why an API that it was sent to may have forgotten its key. */
+export function whyKeyForgotten(
+  known: FormSubmission,
+  clock: Clock,
+): ReturnType<typeof whyForgotten> {
+  const { createdAt, expiresAt = Infinity } = known;
+  return whyForgotten(known, expiresAt - createdAt, clock);
 }
 
 /** So many presses that have not found out what became of a submission are enough: the next one would not, either. */
@@ -185,24 +201,17 @@ const mostFruitless = 2;
 export const isFruitless = ({ isStuck, fruitless = 0 }: FormSubmission): boolean =>
   !!isStuck || fruitless >= mostFruitless;
 
-/** Whether an API that it was sent to may have forgotten its key. */
-export function isExpired(
-  { createdAt, expiresAt = Infinity }: FormSubmission,
-  nowMs: number,
-): boolean {
-  return isKeyExpired(createdAt, expiresAt - createdAt, nowMs);
-}
-
 /** A submission whose facts are stored in the tab before its requests go. */
 export class TabSubmission extends Submission {
   readonly #submissions: Submissions;
   #expiresAt: number;
 
   constructor(submissions: Submissions, known: FormSubmission, wasSent: boolean) {
-    const { key, createdAt, isRepeatable, expiresAt = Infinity, steps = [] } = known;
+    const { key, createdAt, aheadMs, isRepeatable, expiresAt = Infinity, steps = [] } = known;
     super({
       key,
       createdAt,
+      aheadMs,
       wasSent,
       isRepeatable,
       isUnkeyed: isRepeatable === false,

@@ -2,7 +2,7 @@ import { discard } from '../lib/discard.ts';
 import type { IdempotencyProfile } from '../fetch/api.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { callApp, isBoolean, type OnMistake, reporterOf } from '../lib/input/callback.ts';
-import { isKeyExpired } from './key.ts';
+import { whyForgotten } from './key.ts';
 import { reportFailure } from '../operation/error-info.ts';
 import { NotSentError } from '../operation/errors.ts';
 import type { Step } from '../operation/parts/submission.ts';
@@ -92,25 +92,27 @@ function refuse({ request, effect }: Attempt, step: Step): void {
 }
 
 /** @throws NotSentError when the request may have been done, and its API may have forgotten its key. */
-export function refuseExpired(attempt: Attempt, step: Step, now: number): void {
-  const { request } = attempt;
-  const { operation, api, steps } = request;
-  const { createdAt = NaN } = operation.submission ?? {};
-  const madeAt = step.refusals ? NaN : createdAt + (steps?.aheadMs ?? 0);
-  const bornAt = madeAt || (step.sentAt ?? now);
-  const lifetimeMs = api?.idempotency?.lifetimeMs ?? Infinity;
-  if (isKeyExpired(bornAt, lifetimeMs, now) && mayBeDone(attempt, step)) throw expired(attempt);
-}
-
-function expired({ request }: Attempt): NotSentError {
-  const { operation } = request;
-  const outcome: Failure = { kind: 'expired', processed: 'unknown' };
+export function refuseForgotten(attempt: Attempt, step: Step): void {
+  const { request, context } = attempt;
+  const { operation, api } = request;
+  const { clock } = context;
+  const { submission } = operation;
+  // A key of its own, or one that follows a refusal, was made when it was first sent.
+  const born =
+    submission && !step.refusals ? submission : { createdAt: step.sentAt ?? clock.now() };
+  const why = whyForgotten(born, api?.idempotency?.lifetimeMs ?? Infinity, clock);
+  if (!why || !mayBeDone(attempt, step)) return;
+  const outcome: Failure = { kind: why, processed: 'unknown' };
+  const reason =
+    why === 'expired'
+      ? 'The request is too old to be sent again.'
+      : 'The clock was set back, so it is not known whether the request is too old to be sent again.';
   const error = new NotSentError(
-    'The request is too old to be sent again. It may have been done: look first, before you send it anew.',
+    `${reason} It may have been done: look first, before you send it anew.`,
     { operation: operation.view(request), outcome, cause: operation.errors.lastError },
   );
   reportFailure(error, { request, operation, failure: outcome });
-  return error;
+  throw error;
 }
 
 const whenAborted = (signal: AbortSignal): Promise<false> =>

@@ -4,7 +4,6 @@ import type { FetchContext } from '../fetch/attempt/attempt.ts';
 import { readHeaders, requestOf } from '../fetch/init.ts';
 import { checkNames, isKeyAsked, isKeyWanted, submissionExtension } from '../fetch/keys.ts';
 import type { SteadyRequest } from '../fetch/request.ts';
-import type { Clock } from '../lib/clock.ts';
 import { warn } from '../lib/input/warn.ts';
 import { refuse } from '../operation/error-info.ts';
 import {
@@ -25,7 +24,7 @@ import {
   takeFields,
   type TakenFields,
 } from './body.ts';
-import { interpretAnswer, refuseExpired } from './interpret-response.ts';
+import { interpretAnswer, refuseForgotten } from './interpret-response.ts';
 import { serializeKey } from './key.ts';
 import { takeStep } from './steps.ts';
 
@@ -55,9 +54,8 @@ export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
     const { context, request } = attempt;
     const { operation, step } = request;
     if (!step) return undefined;
-    const now = context.clock.now();
-    refuseExpired(attempt, step, now);
-    step.sentAt ??= now;
+    refuseForgotten(attempt, step);
+    step.sentAt ??= context.clock.now();
     step.isRefused = undefined;
     operation.submission?.recordSent(step, profileOf(request));
     return undefined;
@@ -76,21 +74,18 @@ export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
   },
 };
 
-async function addKey(
-  { clock, operations }: FetchContext,
-  request: SteadyRequest,
-): Promise<RequestInit> {
+async function addKey({ operations }: FetchContext, request: SteadyRequest): Promise<RequestInit> {
   const { operation } = request;
   checkNames(request);
   if (!isKeyWanted(request)) return request.init;
   try {
     const reading = request.ownKey === undefined && readKeyOfRequest(request);
     const ownKey = reading ? await reading : request.ownKey;
-    const { step, body } = await identify(clock, operations, request, ownKey);
+    const { step, body } = await identify(operations, request, ownKey);
     operation.submission?.recordRepeatable();
     operation.useSubmissionCode(submissionExtension);
     const init = withKey(request, step, ownKey, body);
-    request.setStep(step, stepsOf(operation, clock));
+    request.setStep(step, stepsOf(operation));
     return init;
   } catch (error) {
     return refuse(error, request);
@@ -109,7 +104,6 @@ function readKeyOfRequest(request: SteadyRequest): Promise<string | undefined> |
 }
 
 async function identify(
-  clock: Clock,
   operations: Operations,
   request: SteadyRequest,
   ownKey: string | undefined,
@@ -133,7 +127,7 @@ async function identify(
   let taken: TakenFields | undefined;
   const body = async (): Promise<BodyInit | null> =>
     (taken ??= takeFields(await read(), fresh)).body;
-  const step = await takeStep(stepsOf(operation, clock), {
+  const step = await takeStep(stepsOf(operation), {
     target: stepTarget(method, url),
     own: ownKey ?? init.idempotencyKey,
     name: init.step,
@@ -150,7 +144,7 @@ async function identify(
   return { step, body: taken ? putFields(step.body ?? null, taken) : (step.body ?? null) };
 }
 
-function stepsOf(operation: Operation, clock: Clock): Steps {
+function stepsOf(operation: Operation): Steps {
   const { submission } = operation;
   const wasSent = !!submission?.wasSent;
   const past = submission?.past ?? [];
@@ -160,7 +154,6 @@ function stepsOf(operation: Operation, clock: Clock): Steps {
       known: new Map(past.map((step) => [step.id, { ...step, attempt: 0 }])),
       turn: Promise.resolve(),
       wasSent,
-      aheadMs: clock.setBackMs?.() ?? 0,
     })
   );
 }

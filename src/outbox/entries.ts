@@ -1,4 +1,5 @@
 import { createIdempotencyKey } from '../idempotency/key.ts';
+import { needsNewKey } from './errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { PauseReason } from '../policy/outcome.ts';
 import { readVariables, type Codec } from './codec.ts';
@@ -175,7 +176,8 @@ export function createEntries({
       await storage.ready();
       for (const { store } of storage.engines()) {
         const dead = pagesOf((after, count) => store.list('dead', after, count));
-        for await (const { id } of dead) await retry(id);
+        // Of one that could be done twice, a user decides by itself.
+        for await (const { id, deadReason } of dead) if (!needsNewKey(deadReason)) await retry(id);
       }
     },
     async edit(id, variables) {
@@ -212,9 +214,12 @@ export function createEntries({
 /** A user has decided that a dead letter is sent again. */
 function redrive(entry: Row, clock: Clock): Row {
   if (entry.state !== 'dead') return entry;
-  // Where nothing was done, the key may stand for the refusal.
-  if (entry.deadReason === 'refused' && !entry.isInDoubt) return renew(entry, clock);
-  return { ...without(entry, 'isUnkeyed', 'isRestored'), isRedriven: true };
+  const { deadReason, isInDoubt, redrives = 0 } = entry;
+  // Where nothing was done, the key may stand for the refusal; and where it tells nothing, there is no other way.
+  if ((deadReason === 'refused' && !isInDoubt) || needsNewKey(deadReason))
+    return renew(entry, clock);
+  const again = { ...without(entry, 'isUnkeyed', 'isRestored'), isRedriven: true };
+  return isInDoubt ? { ...again, redrives: redrives + 1 } : again;
 }
 
 /** The same, as something new: nothing has been tried under its key. */
@@ -226,6 +231,8 @@ function renew(entry: Row, clock: Clock): Row {
     'noted',
     'lastError',
     'lastAttemptAt',
+    'redrives',
+    'aheadMs',
   ] as const;
   return {
     ...without(entry, ...ofAttempts, 'isUnkeyed', 'isRestored', 'isGone'),

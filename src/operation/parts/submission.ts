@@ -1,9 +1,23 @@
+import type { Clock } from '../../lib/clock.ts';
 import { toUrl } from '../../lib/input/url.ts';
 
-/** What is known of a submission when an operation begins. */
-export interface SubmissionFacts {
-  readonly key: string;
+/** When a key was made. */
+export interface Born {
+  /** On the wall clock, in epoch milliseconds. */
   readonly createdAt: number;
+  /** How far the clock of its page was ahead of that, because that was set back before, in milliseconds. @default 0 */
+  readonly aheadMs?: number | undefined;
+}
+
+/** A key that is made now. @param clock - The steady clock of the page. */
+export function bornNow(clock: Clock): Born {
+  const aheadMs = clock.setBackMs?.() ?? 0;
+  return { createdAt: clock.now() - aheadMs, aheadMs: aheadMs || undefined };
+}
+
+/** What is known of a submission when an operation begins. */
+export interface SubmissionFacts extends Born {
+  readonly key: string;
   /** It may have been sent before this operation: the form was, or the page is a new one. @default false */
   readonly wasSent?: boolean | undefined;
   /** A request of it has gone without a key. @default false */
@@ -15,11 +29,12 @@ export interface SubmissionFacts {
 }
 
 /** What gives the requests of one operation their idempotency keys, and remembers what became of them. */
-export class Submission {
+export class Submission implements Born {
   /** Carried by the one request that needs no name. Those with a name carry keys derived from it and the name. */
   readonly key: string;
   /** On the wall clock, in epoch milliseconds: a key that is older than its API keeps it is never sent again by itself. */
   readonly createdAt: number;
+  readonly aheadMs: number | undefined;
   #wasSent: boolean;
   #isUnkeyed: boolean;
   #isRepeatable: boolean;
@@ -33,6 +48,7 @@ export class Submission {
     const { key, createdAt, wasSent = false, isUnkeyed = false, isRepeatable = false } = facts;
     this.key = key;
     this.createdAt = createdAt;
+    this.aheadMs = facts.aheadMs;
     this.#wasSent = wasSent;
     this.#isUnkeyed = isUnkeyed;
     this.#isRepeatable = isRepeatable;
@@ -168,6 +184,4 @@ export interface Steps {
   mistake?: { readonly attempt: number; readonly error: unknown } | undefined;
   /** The submission may have been sent by an earlier operation. */
   readonly wasSent: boolean;
-  /** How far the clock was ahead of that on the wall when they began, in milliseconds. */
-  readonly aheadMs: number;
 }

@@ -55,6 +55,8 @@ export type Attempted =
       readonly renewableAt: number | undefined;
       /** A request of it went out. */
       readonly wasSent: boolean;
+      /** Its key tells nothing any more. */
+      readonly isStuck: boolean;
       /** What had to be kept before its first request went was not kept in time. */
       readonly isUnsent: boolean;
       readonly before: HandedOver;
@@ -201,6 +203,7 @@ function endFailed(attempt: FailedAttempt, thrown: unknown): Attempted {
     decision,
     isInDoubt: isUnsent ? running.entry.isInDoubt : isInDoubt,
     wasSent: wasOut,
+    isStuck: submission.isStuck,
     before: operation.handOver(),
     past: submission.past,
   };

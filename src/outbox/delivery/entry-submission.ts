@@ -39,9 +39,9 @@ export class EntrySubmission extends Submission {
   #isOver = false;
 
   constructor(entry: Row, options: KeepOptions, signal: AbortSignal) {
-    const { id: key, createdAt, isInDoubt: wasSent, isUnkeyed } = entry;
+    const { id: key, createdAt, aheadMs, isInDoubt: wasSent, isUnkeyed } = entry;
     const { past, takeBack } = options;
-    super({ key, createdAt, wasSent, isUnkeyed, past });
+    super({ key, createdAt, aheadMs, wasSent, isUnkeyed, past });
     this.#entry = entry;
     this.#options = options;
     this.#signal = signal;

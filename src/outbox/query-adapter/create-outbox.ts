@@ -5,6 +5,7 @@ import { pageOf } from '../../lib/input/warn.ts';
 import { forgetMade, replaceEarlier } from '../../lib/browser/hot-update.ts';
 import { instanceBehind, whatIsMade } from '../../react-query/instance.ts';
 import { browserPorts } from '../../tabs/ports.ts';
+import { bornNow } from '../../operation/parts/submission.ts';
 import { defineHandlers } from '../handler.ts';
 import { createOutboxCore, type Delivered, type OutboxCore } from '../outbox.ts';
 import { openIndexedDb } from '../store/backends.ts';
@@ -145,7 +146,7 @@ function make<const H extends AnyOutboxHandlers>(
         process.env.NODE_ENV !== 'production' && `one of ${[...definitions.keys()].join(', ')}`,
       );
     const { operations } = instance;
-    const mutationFn = createOutboxMutation(core, clock, handler, {
+    const mutationFn = createOutboxMutation(core, instance.clock, handler, {
       own,
       definition: { policy, operations, fetch, json: createJson(fetch), isKept: true },
     });
@@ -156,7 +157,8 @@ function make<const H extends AnyOutboxHandlers>(
   const outbox = {
     ...shown,
     mutationOptions,
-    submit: (handler: string, variables: unknown) => core.submit(handler, variables),
+    submit: (handler: string, variables: unknown) =>
+      core.submit(handler, variables, bornNow(instance.clock)),
     dispose() {
       if (process.env.NODE_ENV !== 'production') forgetMade(outbox);
       core.dispose();

@@ -1,7 +1,7 @@
 import type { MutationFunction, MutationFunctionContext } from '@tanstack/react-query';
 import { isSteadfetchError } from '../../operation/errors.ts';
 import type { Operation } from '../../operation/operation.ts';
-import { Submission } from '../../operation/parts/submission.ts';
+import { bornNow, Submission } from '../../operation/parts/submission.ts';
 import { createIdempotencyKey } from '../../idempotency/key.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { PolicyOptions } from '../../policy/options.ts';
@@ -44,7 +44,7 @@ export function createOutboxMutation(
       const submission = record.submit(() =>
         extras.submissionOf
           ? extras.submissionOf(variables as never)
-          : new Submission({ key: createIdempotencyKey(), createdAt: clock.now() }),
+          : new Submission({ key: createIdempotencyKey(), ...bornNow(clock) }),
       );
       const { key } = submission;
       const shown = operations.begin('mutation', { policy, submission });

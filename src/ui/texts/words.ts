@@ -115,6 +115,8 @@ const claims: Partial<Record<DeadReason, Processed>> = {
   refused: 'no',
   'not-repeatable': 'unknown',
   expired: 'unknown',
+  'age-unknown': 'unknown',
+  'cannot-find-out': 'unknown',
   'answer-lost': 'yes',
 };
 
