@@ -1,10 +1,10 @@
 import { type Mutation, notifyManager, type QueryClient } from '@tanstack/react-query';
-import { createIdempotencyKey } from '../idempotency/key.ts';
+import { ageOf, createIdempotencyKey } from '../idempotency/key.ts';
 import { askBeforeLeaving } from '../lib/browser/page.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
 import { reject } from '../lib/input/check.ts';
 import { warn } from '../lib/input/warn.ts';
-import { unsettled, withLimit } from '../lib/timer.ts';
+import { startAlarm, unsettled, withLimit } from '../lib/timer.ts';
 import { reportOf } from '../operation/error-info.ts';
 import { instanceOf } from '../react-query/instance.ts';
 import { definitionBehind } from '../react-query/mutation/definition.ts';
@@ -138,6 +138,8 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
   /** What `resolve` has found not to be done. If it is done all the same, its key keeps it from being done twice. */
   #notDone: FormSubmission | undefined;
   #isResolving = false;
+  /** What becomes of the unknown submission without a press. */
+  #watched: { readonly key: string; readonly stop: () => void } | undefined;
 
   /** @throws Error when the client carries no default options of Steadfetch. */
   constructor(client: QueryClient, name: string) {
@@ -156,15 +158,20 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
   ): void => {
     this.#options = options;
     this.#observer.setOptions(options.mutation);
+    this.#watch();
   };
 
   readonly subscribe = (listener: () => void): (() => void) => {
     // Another page of this tab may have sent it, when this one comes back from the back-forward cache.
     if (this.#listeners.size === 0) globalThis.addEventListener?.('pageshow', this.#changed);
     this.#listeners.add(listener);
+    this.#watch();
     return () => {
       this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) globalThis.removeEventListener?.('pageshow', this.#changed);
+      if (this.#listeners.size > 0) return;
+      globalThis.removeEventListener?.('pageshow', this.#changed);
+      this.#watched?.stop();
+      this.#watched = undefined;
     };
   };
 
@@ -330,6 +337,7 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
       const result = await work();
       this.#last = { fingerprint, result, at: this.#statuses.instance.clock.now() };
       this.#current = undefined;
+      this.#watch();
       this.#changed();
       return result;
     };
@@ -366,7 +374,7 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
       return { status: 'succeeded', data };
     } catch (thrown) {
       const error = thrown as TError;
-      this.#sent = { key, variables, error, isChanged: !!submission.isChanged };
+      this.#sent = { key, variables, error, isChanged: submission.isChanged };
       const known = submissions.read();
       // Another page of the tab may have sent it since, and have done it.
       const isOthers = known?.key === key && known.sentBy !== sentBy;
@@ -408,13 +416,12 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
   #findUnknown(): UnknownSubmission<TVariables> | undefined {
     const known = this.#submissions.read();
     if (this.#current || !known) return undefined;
-    const { key, createdAt } = known;
-    const sent = this.#sent?.key === key ? this.#sent : undefined;
+    const { variables, error } = this.#sentOf(known);
     return {
-      idempotencyKey: key,
-      since: createdAt,
-      variables: sent ? sent.variables : (known.payload as TVariables | undefined),
-      error: sent?.error,
+      idempotencyKey: known.key,
+      since: known.createdAt,
+      variables,
+      error,
       isRepeatable: !!known.isRepeatable,
       isExpired: whyKeyForgotten(known, this.#statuses.instance.clock) !== undefined,
       isResolving: this.#isResolving,
@@ -452,17 +459,48 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
       this.#notDone = known.before ? undefined : known;
       this.#last = undefined;
     }
-    if (isStillOpen && typeof answer === 'object') {
-      submissions.remove(known.key);
-      this.#clearPresses();
-      await this.#take(known.fingerprint, async () => {
-        await this.#observer.finish(answer.done, variables);
-        return { status: 'succeeded', data: answer.done };
-      });
-    }
+    if (isStillOpen && typeof answer === 'object') await this.#finish(known, answer.done);
     this.#changed();
     return typeof answer === 'object' ? 'done' : answer;
   };
+
+  /** What was unknown is done, with this data. */
+  async #finish(known: FormSubmission, data: TData): Promise<void> {
+    const { variables } = this.#sentOf(known);
+    this.#submissions.remove(known.key);
+    this.#clearPresses();
+    await this.#take(known.fingerprint, async () => {
+      await this.#observer.finish(data, variables);
+      return { status: 'succeeded', data };
+    });
+  }
+
+  /** Watches what becomes of the unknown submission without a press: an outbox delivers it, or its key expires. */
+  #watch(): void {
+    const known = this.#submissions.read();
+    if (this.#current || this.#watched?.key === known?.key) return;
+    this.#watched?.stop();
+    if (!known) return void (this.#watched = undefined);
+    const { key, createdAt, expiresAt = Infinity } = known;
+    const { clock } = this.#statuses.instance;
+    const leftMs = expiresAt - createdAt - ageOf(known, clock);
+    const alarm = startAlarm(clock, leftMs + 1, this.#changed);
+    const unfollow = this.#observer.follow(key, (data) => {
+      const now = this.#submissions.read();
+      if (!this.#current && now?.key === key) void this.#finish(now, data);
+    });
+    const stop = (): void => {
+      alarm(Infinity);
+      unfollow?.();
+    };
+    this.#watched = { key, stop };
+  }
+
+  /** What is known of a submission beside its record. */
+  #sentOf(known: FormSubmission): Partial<Sent<TVariables, TError>> {
+    const sent = this.#sent;
+    return sent?.key === known.key ? sent : { variables: known.payload as TVariables };
+  }
 }
 
 function warnOfNoKey(owner: object, form: string): void {

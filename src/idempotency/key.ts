@@ -84,22 +84,27 @@ function toUuid(words: Words): string {
 const slackMs = 60_000;
 
 /**
- * Why its API may have forgotten a key; undefined while it remembers it.
+ * How old a key is, in milliseconds.
  *
  * A page that has made the key knows its age, also after the clock was set back: its clock never goes back. Of an
- * earlier page only the time on the wall is known: if that is still to come, the age is not.
+ * earlier page only the time on the wall is known: if that is still to come, the age is not, and this is less than none.
  *
  * @param clock - The steady clock of the page.
  */
+export function ageOf({ createdAt, aheadMs = 0 }: Born, clock: Clock): number {
+  const setBackMs = clock.setBackMs?.() ?? 0;
+  // A page whose clock was set back by less than that has not made it.
+  return clock.now() - createdAt - (aheadMs <= setBackMs ? aheadMs : 0);
+}
+
+/** Why its API may have forgotten a key; undefined while it remembers it. */
 export function whyForgotten(
-  { createdAt, aheadMs = 0 }: Born,
+  born: Born,
   lifetimeMs: number,
   clock: Clock,
 ): 'expired' | 'age-unknown' | undefined {
   if (lifetimeMs === Infinity) return undefined;
-  const setBackMs = clock.setBackMs?.() ?? 0;
-  // A page whose clock was set back by less than that has not made it.
-  const ageMs = clock.now() - createdAt - (aheadMs <= setBackMs ? aheadMs : 0);
+  const ageMs = ageOf(born, clock);
   if (ageMs < -slackMs) return 'age-unknown';
   return ageMs > lifetimeMs ? 'expired' : undefined;
 }

@@ -10,6 +10,7 @@ import { defineHandlers } from '../handler.ts';
 import { createOutboxCore, type Delivered, type OutboxCore } from '../outbox.ts';
 import { openIndexedDb } from '../store/backends.ts';
 import { databaseName, drain, prepareSync, syncTag } from './background-sync.ts';
+import type { MutationDefinition } from '../../react-query/mutation/definition.ts';
 import { createOutboxMutation } from './mutation.ts';
 import {
   type AnyOutboxHandlers,
@@ -133,6 +134,17 @@ function make<const H extends AnyOutboxHandlers>(
           },
         };
 
+  /** Without a receipt, as after a reload, a result is stored for the page that has submitted it. */
+  const follow: MutationDefinition['follow'] = (key, onDone) => {
+    const look = async (): Promise<void> => {
+      const entry = await core.find(key);
+      if (entry?.state === 'done') onDone(entry.data);
+    };
+    const begin = (): void => void look().catch(() => {});
+    begin();
+    return core.onChange(begin);
+  };
+
   const mutationOptions = (
     handler: string,
     options: OutboxMutationOptions<unknown, unknown, unknown> = {},
@@ -148,7 +160,7 @@ function make<const H extends AnyOutboxHandlers>(
     const { operations } = instance;
     const mutationFn = createOutboxMutation(core, instance.clock, handler, {
       own,
-      definition: { policy, operations, fetch, json: createJson(fetch), isKept: true },
+      definition: { policy, operations, fetch, json: createJson(fetch), follow },
     });
     return { ...options, mutationFn, retry: false, networkMode: 'always' };
   };
