@@ -6,7 +6,11 @@ import {
   type SteadyInit,
 } from 'steadfetch';
 import { submissionExtension as submissionCode } from '../../src/fetch/keys.ts';
-import { type FixedBody, Submission, type SubmissionFacts } from '../../src/operation/parts/submission.ts';
+import {
+  type FixedBody,
+  Submission,
+  type SubmissionFacts,
+} from '../../src/operation/parts/submission.ts';
 import type { Operation } from '../../src/operation/operation.ts';
 import { instanceOfSteady } from '../../src/react-query/instance.ts';
 import { noOrigin } from '../setup/no-origin.ts';
@@ -42,11 +46,7 @@ class TestSubmission extends Submission {
 export interface Submitter {
   readonly fetch: SteadyFetch;
   /** One submission. Its attempts are as many as the policy wants, or `attempts`, whatever it wants. */
-  readonly submit: (
-    run: Run,
-    submission?: Partial<Facts>,
-    attempts?: number,
-  ) => Promise<Submitted>;
+  readonly submit: (run: Run, submission?: Partial<Facts>, attempts?: number) => Promise<Submitted>;
 }
 
 /** So that the operation does not end, and with it what is known of its steps. */
@@ -66,7 +66,11 @@ export function createSubmitter(
     async submit(run, submission, attempts) {
       const operation = operations.begin('mutation', {
         submissionCode,
-        submission: new TestSubmission({ key: submissionKey, createdAt: clock.now(), ...submission }),
+        submission: new TestSubmission({
+          key: submissionKey,
+          createdAt: clock.now(),
+          ...submission,
+        }),
         ...(attempts !== undefined && { idempotent: true, policy: endless }),
       });
       const bound: SteadyFetch = (input, init: SteadyInit = {}) => {

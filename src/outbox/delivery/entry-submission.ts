@@ -1,5 +1,12 @@
 import { fingerprintOf } from '../../lib/fingerprint.ts';
-import { type FixedBody, type PastStep, Submission } from '../../operation/parts/submission.ts';
+import {
+  type FixedBody,
+  type PastStep,
+  type Step,
+  Submission,
+} from '../../operation/parts/submission.ts';
+import { toUrl } from '../../lib/input/url.ts';
+import { warn } from '../../lib/input/warn.ts';
 import type { Row } from '../store/schema.ts';
 
 /** What is written of the requests of an entry, before one of them goes. */
@@ -59,6 +66,12 @@ export class EntrySubmission extends Submission {
     return this.#wasOut;
   }
 
+  override recordSent(step: Step, rules: { readonly lifetimeMs?: number | undefined }): void {
+    super.recordSent(step, rules);
+    if (process.env.NODE_ENV !== 'production' && rules.lifetimeMs === undefined)
+      warnOfLifetime(step);
+  }
+
   override digest(body: FixedBody): Promise<string> {
     return fingerprintOf(body);
   }
@@ -102,4 +115,16 @@ export class EntrySubmission extends Submission {
   close(): void {
     this.#isOver = true;
   }
+}
+
+function warnOfLifetime({ target }: Step): void {
+  const { origin = '' } = toUrl(target.replace(/^\S+ /, '')) ?? {};
+  warn(
+    EntrySubmission,
+    origin,
+    `An entry of the outbox is sent to ${origin}, and its API is not declared to forget keys. An entry may wait for ` +
+      `days: sent again under a key that is forgotten, it is done twice. Declare how long keys are kept, ` +
+      `defineIdempotency({ ...profiles.draft, lifetimeMs: 86_400_000 }), or lifetimeMs: Infinity where it is for ever.`,
+    'outbox.md',
+  );
 }

@@ -261,7 +261,9 @@ describe('the key', () => {
 
   test('no submission is given to a mutationFn that is not ours', () => {
     expect(() =>
-      extendMutation('a test', async () => 1, { submissionOf: () => new Submission({ key: 'k', createdAt: 0 }) }),
+      extendMutation('a test', async () => 1, {
+        submissionOf: () => new Submission({ key: 'k', createdAt: 0 }),
+      }),
     ).toThrow(/^a test: mutationFn is .*, and must be that of mutationOptions\.$/s);
   });
 });
