@@ -138,11 +138,9 @@ export function createEntries({
     id: string,
     as: (entry: Row) => Row,
   ): Promise<Settled | undefined> => storage.write(engine, () => engine.revive(id, as));
-  const retry: Entries['retry'] = (id) =>
+  const send = (id: string, redrive: (known: Row) => Row): Promise<string | undefined> =>
     change(id, async (engine, entry) =>
-      entry.state === 'sending'
-        ? { row: entry, next: undefined }
-        : revive(engine, id, (known) => redrive(known, clock)),
+      entry.state === 'sending' ? { row: entry, next: undefined } : revive(engine, id, redrive),
     );
 
   return {
@@ -171,13 +169,12 @@ export function createEntries({
         const entry = await engine.store.find(id);
         return entry && show(engine, entry);
       }),
-    retry,
+    retry: (id) => send(id, (known) => redrive(known, clock)),
     async retryAll() {
       await storage.ready();
       for (const { store } of storage.engines()) {
         const dead = pagesOf((after, count) => store.list('dead', after, count));
-        // Of one that could be done twice, a user decides by itself.
-        for await (const { id, deadReason } of dead) if (!needsNewKey(deadReason)) await retry(id);
+        for await (const { id } of dead) await send(id, (known) => redriveSafely(known, clock));
       }
     },
     async edit(id, variables) {
@@ -211,13 +208,18 @@ export function createEntries({
   };
 }
 
-/** A user has decided that a dead letter is sent again. */
+/** A user has decided that this dead letter is sent again: where its key tells nothing, under a new one. */
 function redrive(entry: Row, clock: Clock): Row {
+  const isNew = entry.state === 'dead' && needsNewKey(entry.deadReason);
+  return isNew ? renew(entry, clock) : redriveSafely(entry, clock);
+}
+
+/** The same of many at once: what may have been done keeps its key. */
+function redriveSafely(entry: Row, clock: Clock): Row {
   if (entry.state !== 'dead') return entry;
   const { deadReason, isInDoubt, redrives = 0 } = entry;
-  // Where nothing was done, the key may stand for the refusal; and where it tells nothing, there is no other way.
-  if ((deadReason === 'refused' && !isInDoubt) || needsNewKey(deadReason))
-    return renew(entry, clock);
+  // Where nothing was done, the key may stand for the refusal.
+  if (deadReason === 'refused' && !isInDoubt) return renew(entry, clock);
   const again = { ...without(entry, 'isUnkeyed', 'isRestored'), isRedriven: true };
   return isInDoubt ? { ...again, redrives: redrives + 1 } : again;
 }
