@@ -3,6 +3,7 @@ import type { Decision } from '../policy/decide.ts';
 import type { Operation } from '../policy/operation.ts';
 import { type Failure, failures, type HttpFailure } from '../policy/outcome.ts';
 import { reportOf } from './error-info.ts';
+import type { Problem } from './problem.ts';
 
 /** The stable codes of {@link SteadfetchError}. */
 export type SteadfetchErrorCode =
@@ -29,6 +30,7 @@ export interface SteadfetchErrorInit {
   readonly operation: Operation;
   readonly outcome: Failure;
   readonly response?: Response | undefined;
+  readonly problem?: Problem | undefined;
   readonly cause?: unknown;
 }
 
@@ -89,6 +91,12 @@ export class HttpError extends SteadfetchError {
   override readonly name = 'HttpError' as const;
   override readonly code = 'http' as const;
   declare readonly response: Response;
+  /** What the API says of it in Problem Details (RFC 9457); undefined if its body is another, or has not come within half a second. */
+  readonly problem: Problem | undefined;
+  constructor(message: string, init: SteadfetchErrorInit) {
+    super(message, init);
+    this.problem = init.problem;
+  }
   /** The status code of the answer, or the one that the `outcomes` of its API gives it. */
   get status(): number {
     return (this.outcome as HttpFailure).status;

@@ -2,6 +2,7 @@ import type { DefaultError, UseMutationOptions } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { OutboxEntry } from '../outbox/entries.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
+import { bornNow, Submission } from '../operation/parts/submission.ts';
 import { extendMutation, requireDefinition } from '../react-query/mutation/definition.ts';
 import { useOutboxEntry } from './use-outbox.ts';
 import { type SteadyMutationResult, useSteadyMutation } from './use-steady-mutation.ts';
@@ -49,10 +50,10 @@ export function useOutboxMutation<
   const { mutationFn } = options;
   const own = useMemo(() => {
     const { clock } = requireDefinition('useOutboxMutation', mutationFn).instance;
-    const submissionOf = (): { readonly key: string; readonly createdAt: number } => {
+    const submissionOf = (): Submission => {
       const key = createIdempotencyKey();
       setKey(key);
-      return { key, createdAt: clock.now() };
+      return new Submission({ key, ...bornNow(clock) });
     };
     return extendMutation('useOutboxMutation', mutationFn, { submissionOf });
   }, [mutationFn]);

@@ -159,13 +159,14 @@ export interface Outbox<
   readonly find: (idempotencyKey: string) => Promise<OutboxEntry | undefined>;
   /**
    * Sends an entry now, from this tab: one that waits, whichever tab had it, or a dead letter. Under the same
-   * key as long as it may have been done; what was surely refused gets a new one. An entry whose attempt is
-   * under way stays where it is: `sentBy` of the entry says whether in this tab.
+   * key as long as it may have been done and its key can tell; what was surely refused gets a new one. So does
+   * one that is `expired`, `age-unknown` or `cannot-find-out`: it may then be done twice, so let the user decide.
+   * An entry whose attempt is under way stays where it is: `sentBy` of the entry says whether in this tab.
    *
    * @returns the key by which it goes now; undefined when there is no such entry.
    */
   readonly retry: (idempotencyKey: string) => Promise<string | undefined>;
-  /** The same for all dead letters. */
+  /** The same for all dead letters, but what may have been done keeps its key: so many a user does not look at. */
   readonly retryAll: () => Promise<void>;
   /**
    * Sends an entry with other variables, under a new key. Where it may have been done already, it may
