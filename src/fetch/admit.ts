@@ -94,7 +94,7 @@ export function createAdmissions(
     const ask = askOf(operation, request);
     return pauseAt(admission, ask, operation, signal, waits).then((release) => {
       if (release === 'expired') throw refuse(operation, request, admission);
-      if (release === 'dropped') throw dropped(request, signal);
+      if (release === 'dropped') throw dropped(request, request.signal);
       return grant(request, admission, release);
     });
   };

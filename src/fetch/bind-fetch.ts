@@ -93,6 +93,7 @@ export function bindFetch(
 interface AttemptContext extends Fetches {
   readonly json: SteadyJson;
   readonly idempotencyKey: string;
+  readonly takeKey: () => string;
   readonly attempt: number;
   readonly signal: AbortSignal;
 }
@@ -109,8 +110,9 @@ export function attemptContext<Given extends object>(
     ...given,
     ...fetches,
     json: createJson(fetches.fetch),
-    get idempotencyKey() {
-      // Where it is read, another client is given it.
+    idempotencyKey: submission.key,
+    // Plain reading proves nothing: a context is logged, copied and spread.
+    takeKey() {
       submission.recordRepeatable();
       return submission.key;
     },

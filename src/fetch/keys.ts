@@ -54,7 +54,8 @@ function recordUnkeyed(operations: Operations, request: SteadyRequest): void {
   const written = [...readHeaders(input, init).values(), init.body];
   const isWritten = (key: string): boolean =>
     written.some((value) => typeof value === 'string' && value.includes(key));
-  if (!submission || !isWritten(submission.key)) {
+  if (submission && isWritten(submission.key)) submission.recordRepeatable();
+  else {
     refuseAfterKey(request, isWritten);
     submission?.recordUnkeyed();
   }

@@ -1,6 +1,9 @@
 import type { ErrorMaker, RequestFacts } from '../operation/facts.ts';
 import type { Operation } from '../operation/operation.ts';
+import type { Effect } from '../operation/parts/effects.ts';
 import type { Step, Steps } from '../operation/parts/submission.ts';
+import type { Live } from '../operation/parts/session.ts';
+import { endedWithSession } from '../operation/session-error.ts';
 import { definePolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
 import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
 import { type Api, checkExpect, type Expected, type FindApi, inspect } from './api.ts';
@@ -29,8 +32,16 @@ export interface RequestContext {
   readonly client?: { readonly errorMaker: (init: RequestInit) => ErrorMaker } | undefined;
 }
 
+/** The sending of a request. */
+export interface Sending {
+  readonly effect: Effect | undefined;
+  /** It has gone. */
+  readonly isOut: boolean;
+  stop(reason: unknown): void;
+}
+
 /** One request that the app wants sent: what is known of it before it is answered. */
-export class SteadyRequest implements RequestFacts {
+export class SteadyRequest implements RequestFacts, Live {
   readonly operation: Operation;
   /** As passed. */
   readonly input: RequestInfo | URL;
@@ -42,8 +53,8 @@ export class SteadyRequest implements RequestFacts {
   readonly url: string;
   /** Method and URL: which of its operation's requests it is. */
   readonly name: string;
-  /** The signal of the caller. */
-  readonly signal: AbortSignal | undefined;
+  /** The signal of the caller; one that is aborted, once the session of the request has ended. */
+  signal: AbortSignal | undefined;
   /** The unit of health that it counts for. */
   readonly endpoint: string;
   /** The requests that a Retry-After of its answer speaks for. */
@@ -72,6 +83,7 @@ export class SteadyRequest implements RequestFacts {
   /** All keyed requests of its operation. An answer may come when that has ended, which forgets them. */
   steps: Steps | undefined;
   #endRequest: (() => void) | undefined;
+  #sending: Sending | undefined;
 
   constructor(
     context: RequestContext,
@@ -135,6 +147,31 @@ export class SteadyRequest implements RequestFacts {
     this.step = step;
     this.steps = steps;
     this.keyed = true;
+  }
+
+  /** It has gone. */
+  get isOut(): boolean {
+    return !!this.#sending?.isOut;
+  }
+
+  /** It is sent by this from now on. */
+  sendBy(sending: Sending): void {
+    this.#sending = sending;
+  }
+
+  /** Where its operation is left, it is not sent any more, or broken off, as by an abort of its caller. */
+  endSession(): void {
+    if (!this.operation.isLeft) return;
+    const { operation, isOut } = this;
+    const { effect } = this.#sending ?? {};
+    if (effect && !isOut) operation.effects.resolve(effect, 'no');
+    const processed = operation.effects.isUnknown() ? 'unknown' : 'no';
+    const ended = new AbortController();
+    ended.abort(endedWithSession(operation, isOut, processed, this));
+    // While it has the signal of the caller, whose listener is removed.
+    this.#sending?.stop(ended.signal.reason);
+    this.signal = ended.signal;
+    operation.pauses.each('drop');
   }
 
   /** Tells the attempt of the operation that this request of it has ended. */

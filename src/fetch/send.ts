@@ -23,19 +23,25 @@ export async function send(
   given: SteadyInit | undefined,
 ): Promise<Response> {
   const request = readPassed(() => new SteadyRequest(context, input, given, isRaw));
+  const { live } = context.operations;
   let attempt: Attempt | undefined;
+  live.add(request);
   try {
     const preparing = prepare(context, request);
     let init = preparing ? await preparing : request.init;
     for (;;) {
+      // Its operation may have been left, and it would be sent again after a 401.
+      request.endSession();
       const admitting = context.admit(request);
       const sent = admitting instanceof Promise ? await admitting : admitting;
       attempt = new Attempt(context, request, init, sent);
       // A listener that was told of its turn may have aborted the request.
-      if (request.signal?.aborted)
-        throw request.operation.errors.abortUnsent(request, request.signal);
+      throwIfAborted(request);
       const signing = sign(attempt);
-      if (signing) await signing;
+      if (signing) {
+        await signing;
+        throwIfAborted(request);
+      }
       const response = await transmit(attempt);
       const shown = classifyStatus(attempt, response);
       const classifying = classify(attempt, response, shown);
@@ -56,7 +62,14 @@ export async function send(
     attempt?.recordOutcome(failures.aborted);
     request.end();
     throw error;
+  } finally {
+    live.delete(request);
   }
+}
+
+function throwIfAborted(request: SteadyRequest): void {
+  const { signal, operation } = request;
+  if (signal?.aborted) throw operation.errors.abortUnsent(request, signal);
 }
 
 /** Gives a request its key and its credentials; undefined where it goes as it is. */

@@ -6,6 +6,7 @@ import { reject } from '../lib/input/check.ts';
 import { warn } from '../lib/input/warn.ts';
 import { startAlarm, unsettled, withLimit } from '../lib/timer.ts';
 import { reportOf } from '../operation/error-info.ts';
+import { endedWithSession } from '../operation/session-error.ts';
 import { type Instance, instanceOf } from '../react-query/instance.ts';
 import { definitionBehind } from '../react-query/mutation/definition.ts';
 import { mutationStatusesOf } from '../react-query/status/mutation.ts';
@@ -153,6 +154,11 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     this.#instance = this.#statuses.instance ?? other ?? instanceOf(client, 'useSafeSubmit');
     this.#observer = new FormObserver(client, this.#instance, this.#target.mutation, this.#changed);
     this.#serverState = this.#show(undefined);
+    this.#instance.lifecycle.onSessionEnd(client, () => {
+      this.#submissions.forget();
+      this.#last = undefined;
+      this.clear();
+    });
   }
 
   readonly setOptions = (
@@ -243,16 +249,18 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     confirmedKey?: string,
   ): Promise<SubmitResult<TData, TError, TVariables>> {
     const reading = { variables };
+    const { operations, context } = this.#instance;
+    const { session } = operations;
     const seen = this.#last;
     this.#reading.add(reading);
     this.#unread = undefined;
     this.#changed();
     const stay = askBeforeLeaving();
     try {
-      const { freshFields } = this.#instance.context;
-      const fingerprint = await fingerprintOf(withoutFields(variables, freshFields));
+      const fingerprint = await fingerprintOf(withoutFields(variables, context.freshFields));
       // Read only now: an effect may press before the effect that sets the options.
       const payload = this.#options?.keepPayload ? toKept(variables) : undefined;
+      if (session.isOver) throw endedWithSession(operations.begin('mutation'), false, 'no');
       // Not awaited: from here on it is under way, and no longer being read.
       const promise = this.#begin(variables, fingerprint, payload, confirmedKey, seen);
       return promise;
@@ -511,6 +519,6 @@ function warnOfNoKey(owner: object, form: string): void {
     form,
     `useSafeSubmit, ${form}: no request of this submission carried its idempotency key, so it cannot be ` +
       `sent again without asking the user. Send it with the json or fetch of the mutationFn's context, ` +
-      `also after an await, or give context.idempotencyKey to another client.`,
+      `also after an await, or give another client context.takeKey() as its key.`,
   );
 }

@@ -8,7 +8,7 @@ import {
   MutationObserver,
 } from '@tanstack/react-query';
 import type { Submission } from '../operation/parts/submission.ts';
-import { cancelMutation } from '../react-query/controls.ts';
+import { cancelMutation } from '../react-query/mutation/cancel.ts';
 import type { Instance } from '../react-query/instance.ts';
 import { definitionBehind, extendMutation } from '../react-query/mutation/definition.ts';
 import { mayHaveBegun, throwIfRefused } from '../react-query/mutation/execution.ts';

@@ -11,6 +11,7 @@ import { createIdempotencyKey, whyForgotten } from '../idempotency/key.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { TabStorage } from './tab-storage.ts';
 import { fingerprintOf, canonicalise } from '../lib/fingerprint.ts';
+import { formPrefix } from '../lib/browser/tab-names.ts';
 import { reject } from '../lib/input/check.ts';
 
 /**
@@ -50,6 +51,8 @@ export interface Submissions {
   readonly update: (key: string, change: Partial<FormSubmission>) => void;
   /** Forgets the submission with this key, if it is still there, and the one before it. */
   readonly remove: (key: string) => void;
+  /** Forgets all of them. */
+  readonly forget: () => void;
   /** The same where it was surely not done: what is known of the one before it is known again. */
   readonly undo: (key: string) => void;
   /**
@@ -61,7 +64,7 @@ export interface Submissions {
 
 /** What this tab keeps of the form with this name. */
 export function createSubmissions(storage: TabStorage, form: string): Submissions {
-  const name = `steadfetch.form.${form}`;
+  const name = formPrefix + form;
   const read = (): FormSubmission | undefined => parse(storage.read(name));
   const put = (submission: FormSubmission): void => storage.write(name, JSON.stringify(submission));
   const texts = new Map<string, string>();
@@ -72,6 +75,7 @@ export function createSubmissions(storage: TabStorage, form: string): Submission
   return {
     texts,
     read,
+    forget,
     write(submission) {
       // Where there is no room for this one, the one before must not come back.
       storage.remove(name);

@@ -10,6 +10,7 @@ import {
   type FixedBody,
   type Step,
   type Steps,
+  type Submission,
   stepTarget,
 } from '../operation/parts/submission.ts';
 import type { Operation } from '../operation/operation.ts';
@@ -26,7 +27,7 @@ import {
 } from './body.ts';
 import { interpretAnswer, refuseForgotten } from './interpret-response.ts';
 import { serializeKey } from './key.ts';
-import { takeStep } from './steps.ts';
+import { bareKey, takeStep } from './steps.ts';
 
 /** The extension that a profile brings: gives requests their idempotency keys, and fixes their bytes. */
 export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
@@ -82,7 +83,8 @@ async function addKey({ operations }: FetchContext, request: SteadyRequest): Pro
     const reading = request.ownKey === undefined && readKeyOfRequest(request);
     const ownKey = reading ? await reading : request.ownKey;
     const { step, body } = await identify(operations, request, ownKey);
-    operation.submission?.recordRepeatable();
+    for (const submission of submissionsOf(operations, operation, step))
+      submission.recordRepeatable();
     operation.useSubmissionCode(submissionExtension);
     const init = withKey(request, step, ownKey, body);
     request.setStep(step, stepsOf(operation));
@@ -90,6 +92,18 @@ async function addKey({ operations }: FetchContext, request: SteadyRequest): Pro
   } catch (error) {
     return refuse(error, request);
   }
+}
+
+/** The submission that a request goes with the key of: its operation's; or, of no operation, that of a mutationFn that runs. */
+function submissionsOf(
+  { executions }: Operations,
+  { submission }: Operation,
+  { key }: Step,
+): Submission[] {
+  if (submission) return [submission];
+  return [...executions]
+    .map((execution) => execution.submission)
+    .filter((running) => running.key === bareKey(key));
 }
 
 /** The key that is in the body of a Request already: it is read from a copy. */

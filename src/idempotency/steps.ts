@@ -81,7 +81,7 @@ async function find({ known, wasSent }: Steps, ask: StepAsk): Promise<Step> {
 
 function idOf({ own, name, submission }: StepAsk): string {
   // Whoever writes the key of the operation by hand means its first request.
-  if (own !== undefined) return submission && bare(own) === submission.key ? '' : `=${own}`;
+  if (own !== undefined) return submission && bareKey(own) === submission.key ? '' : `=${own}`;
   return name === undefined ? '' : `#${name}`;
 }
 
@@ -141,4 +141,5 @@ function refuseStep({ own, name, target }: StepAsk, isAgain: boolean, what: stri
 }
 
 const pathOf = (target: string): string => target.replace(/\?.*/s, '');
-const bare = (key: string): string => key.replace(/^"(.*)"$/s, '$1');
+/** A key without the quotes of a structured field. */
+export const bareKey = (key: string): string => key.replace(/^"(.*)"$/s, '$1');

@@ -24,6 +24,7 @@ import { KnownErrors, usualMethod } from './parts/known-errors.ts';
 import { none, Pauses } from './parts/pauses.ts';
 import { Route } from './parts/route.ts';
 import type { Submission, Steps } from './parts/submission.ts';
+import type { Session } from './parts/session.ts';
 import { warnOfLoop } from './warn-of-loop.ts';
 
 /** Without sleep, timers are late by at most this: those of a hidden tab. */
@@ -65,6 +66,9 @@ export class Operation {
   readonly pauses: Pauses = new Pauses();
   readonly route: Route;
   readonly #shared: Environment;
+  #session: Session;
+  /** The mutation that it was of is gone. */
+  #isLeft = false;
   #layered: LayeredPolicy | undefined;
   /** Whether its start was emitted. */
   #isStarted: boolean | undefined;
@@ -73,9 +77,10 @@ export class Operation {
   /** Its last progress: when, in epoch milliseconds, and how long it had been paused before. */
   #progress: { readonly at: number; readonly pausedMs: number } | undefined;
 
-  constructor(shared: Environment, ref: Operation['ref'], given: OperationInit) {
+  constructor(shared: Environment, ref: Operation['ref'], given: OperationInit, session: Session) {
     const { before, submission } = given;
     this.#shared = shared;
+    this.#session = session;
     this.given = given;
     this.ref = before?.ref ?? ref;
     this.attempt = given.attempt ?? 1;
@@ -102,6 +107,18 @@ export class Operation {
   becomeMutation(policy: PolicyOptions | undefined): void {
     this.ref = { ...this.ref, kind: 'mutation' };
     this.policy = policy;
+  }
+
+  /** Nothing more of it is sent, because its session or its mutation is gone. What is under way ends by itself. */
+  get isLeft(): boolean {
+    return this.#isLeft || this.#session.isOver;
+  }
+  leave(): void {
+    this.#isLeft = true;
+  }
+  /** It goes on in this session. */
+  join(session: Session): void {
+    this.#session = session;
   }
 
   notifyOwner(): void {
@@ -172,7 +189,9 @@ export class Operation {
     this.submissionCode?.recordStored(this, report);
     // A request that cannot be linked to its query is an operation of its own.
     const { route } = (this.route.at ? this : operationOf(report)) ?? this;
-    const decision = errors.decide(this, this.#shared, error, report, route, nowMs);
+    const decision = this.isLeft
+      ? errors.recordCancel(this, error, report)
+      : errors.decide(this, this.#shared, error, report, route, nowMs);
     if (decision.kind === 'retry' || given.endsWithOwner) {
       this.pauses.each('drop');
       this.phase = { kind: 'waiting', decision, skip };

@@ -5,6 +5,7 @@ import type { AttemptLimit, Environment, Waiting } from './environment.ts';
 import { Operation } from './operation.ts';
 import type { OperationInit } from './owner.ts';
 import type { Submission } from './parts/submission.ts';
+import { type Live, Session } from './parts/session.ts';
 import { startAttempt, warnOfLoop } from './warn-of-loop.ts';
 
 /** The operation that a signal belongs to: this link survives an await. */
@@ -36,8 +37,13 @@ export class Operations {
   readonly executions: Set<Execution> = new Set();
   /** Everything that is paused, or waits for its next attempt in our own loop. */
   readonly waits: Set<Waiting> = new Set();
+  /** The requests before their answers, and the runs of `retry`. */
+  readonly live: Set<Live> = new Set();
+  /** What is begun now ends with this one. */
+  session: Session = new Session();
+  /** The id of the newest one. */
+  lastId = 0;
   readonly #environment: Environment;
-  #lastId = 0;
 
   constructor(environment: Environment) {
     this.#environment = environment;
@@ -49,8 +55,19 @@ export class Operations {
     queryKey?: readonly unknown[],
   ): Operation {
     const startedAt = this.#environment.clock.now();
-    const ref = { id: ++this.#lastId, kind, startedAt, queryKey };
-    return new Operation(this.#environment, ref, init);
+    const ref = { id: ++this.lastId, kind, startedAt, queryKey };
+    return new Operation(this.#environment, ref, init, this.session);
+  }
+
+  /** Another session begins: nothing that was begun before is sent any more. */
+  endSession(): void {
+    const { current } = this;
+    this.session.end();
+    this.session = new Session();
+    // What ends the session, the log-out, goes on.
+    current?.join(this.session);
+    for (const one of this.live) one.endSession();
+    for (const wait of this.waits) wait.drop();
   }
 
   /** Makes an operation the current one while its attempt is on the stack. @returns the one before. */

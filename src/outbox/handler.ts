@@ -14,8 +14,22 @@ export interface OutboxContext {
   readonly json: SteadyJson;
   /** `steady.rawFetch` for this entry: for another client, as its `fetch`. */
   readonly rawFetch: RawFetch;
-  /** The same on every attempt, in whatever tab. */
+  /** The same on every attempt, in whatever tab. Reading it has no effect. */
   readonly idempotencyKey: string;
+  /**
+   * The same key, for a client that sends past Steadfetch: calling it says that the client sends the key. Only
+   * then may the submission be sent again without asking the user. What goes through `fetch`, `json` or
+   * `rawFetch` needs no such word: there it is seen whether the key goes.
+   *
+   * @example
+   * ```ts
+   * const placeOrder = outboxHandler({
+   *   mutationFn: (body: string, { takeKey, signal }) =>
+   *     fetch('/orders', { method: 'POST', body, signal, headers: { 'Idempotency-Key': takeKey() } }),
+   * });
+   * ```
+   */
+  readonly takeKey: () => string;
   /** Counted from 1, over all tabs and reloads. */
   readonly attempt: number;
   /** Aborted when the entry is discarded. `fetch`, `json` and `rawFetch` have it already. */

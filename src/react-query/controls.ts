@@ -1,9 +1,8 @@
 import type { Query, Mutation } from '@tanstack/react-query';
-import { SteadfetchError, NotSentError } from '../operation/errors.ts';
-import type { FailureReport } from '../operation/facts.ts';
+import { SteadfetchError } from '../operation/errors.ts';
 import type { Operation } from '../operation/operation.ts';
 import { reportOf, toClientError } from '../operation/error-info.ts';
-import { type Failure, failures } from '../policy/outcome.ts';
+import { failures } from '../policy/outcome.ts';
 import { queryStatus } from './status/query.ts';
 import { type Instance, ownPolicy } from './instance.ts';
 import { replaceFetch } from './query/refetch.ts';
@@ -11,7 +10,8 @@ import type { RetryControls } from './status/status.ts';
 import type { StatusStore } from './status/store.ts';
 import { warn } from '../lib/input/warn.ts';
 import { definitionBehind } from './mutation/definition.ts';
-import { type MutationRun, refuseRun, runOf } from './mutation/execution.ts';
+import { cancelMutation } from './mutation/cancel.ts';
+import { runOf } from './mutation/execution.ts';
 
 /** The controls of the query with this hash. */
 export function queryControlsOf(store: StatusStore<Query>, hash: string): RetryControls {
@@ -91,64 +91,4 @@ function warnOfPlain({ operations }: Instance): void {
 /** Ends the wait or the pause of a mutation of ours. */
 function retryMutation(mutation: Mutation): void {
   runOf(mutation)?.operation.retryNow();
-}
-
-/** Ends a mutation of ours, whatever it is at. */
-export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
-  const definition = definitionBehind(mutation.options.mutationFn);
-  if (!definition || mutation.state.status !== 'pending') return;
-  const { operations, wasSent = () => false } = definition;
-  const run = runOf(mutation);
-  const operation = run?.operation ?? operations.begin('mutation', { attempt: 0 });
-  if (operation.phase.kind === 'ended') return;
-  const own = whyCancelled(operation, run, wasSent());
-  const error: unknown = own
-    ? toClientError(own, operation.route.at?.sent)
-    : operation.errors.lastError;
-  const report: FailureReport = own
-    ? { failure: own.outcome, request: { method: own.operation.method } }
-    : reportOf(error, clock.now());
-  operation.cancel(error, report);
-  if (run) run.cancel(error);
-  else refuseBeforeTurn(mutation, error);
-}
-
-/** Nothing when it ends in the error that it has. */
-function whyCancelled(
-  operation: Operation,
-  run: MutationRun | undefined,
-  wasSent: boolean,
-): SteadfetchError | undefined {
-  if (run?.isOut()) return cutOff(run);
-  return !run || (operation.attempt === 1 && operation.phase.kind === 'paused')
-    ? notSent(operation, wasSent)
-    : undefined;
-}
-
-/** What was sent before is not undone by that. */
-function notSent(operation: Operation, wasSent: boolean): NotSentError {
-  const message = 'The mutation was cancelled before anything was sent.';
-  const outcome: Failure = { kind: 'aborted', processed: wasSent ? 'unknown' : 'no' };
-  return new NotSentError(message, { operation: operation.view(), outcome });
-}
-
-function cutOff({ operation, isReading }: MutationRun): SteadfetchError {
-  const message =
-    'The mutation was cancelled while it was under way. Whether it was done is not known.';
-  return new SteadfetchError(message, {
-    operation: operation.view(isReading() ? { method: 'GET' } : {}),
-    outcome: failures.aborted,
-    cause: operation.errors.lastError,
-  });
-}
-
-/** It waits behind another of its scope: there it is taken out of the row, to end at once. */
-function refuseBeforeTurn(mutation: Mutation, error: unknown): void {
-  refuseRun(mutation, error);
-  const { options } = mutation;
-  const { scope: _, ...free } = options;
-  // Without its scope for this one question; for good, it would never leave the scope's list.
-  mutation.setOptions(free);
-  void mutation.continue().catch(() => {});
-  mutation.setOptions(options);
 }

@@ -12,6 +12,7 @@ import { Operations, type Signals } from '../operation/operations.ts';
 import { createAdmissions } from '../fetch/admit.ts';
 import { createSleepDetector } from '../lib/timer.ts';
 import { forgetMade, replaceEarlier } from '../lib/browser/hot-update.ts';
+import { forgetTab } from '../lib/browser/tab-names.ts';
 import { checkOrigin } from '../origin/origin.ts';
 import {
   createSteadyClock,
@@ -202,7 +203,9 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     operationFor: (signal: AbortSignal | undefined, request: string): Operation =>
       (signal && signals.get(signal)) ??
       operations.current ??
-      ledger.resume((one) => one.request === request && one.phase.kind === 'waiting') ??
+      ledger.resume(
+        (one) => one.request === request && one.phase.kind === 'waiting' && !one.isLeft,
+      ) ??
       recordStray(request, operations.begin('call', { request, isSingle: true })),
   };
   const { fetch, rawFetch } = createFetch(context);
@@ -216,6 +219,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     network: watched?.connectivity.network ?? browser.network,
     persist: createPersister.bind(undefined, context),
     own: undefined,
+    cleared: new Set<() => Promise<void>>(),
     forget() {
       endWaits();
       admissions.origins.forget();
@@ -245,16 +249,31 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       own,
     });
 
+  const meetClient = (_: unknown, { client }: { readonly client: QueryClient }): void =>
+    lifecycle.meet(client);
+
   const steady: Steadfetch = {
     fetch,
     rawFetch,
     json: createJson(fetch),
-    defaultOptions: { queries: queryOptions(), mutations: mutationOptions() },
+    defaultOptions: {
+      queries: queryOptions(),
+      // Nothing else tells of a client that only mutates.
+      mutations: Object.assign(mutationOptions(), { onMutate: meetClient }),
+    },
     // The same functions under a simpler type: see SpreadRetryPair.
     queryPolicy: queryOptions as unknown as Steadfetch['queryPolicy'],
     mutationPolicy: mutationOptions as unknown as Steadfetch['mutationPolicy'],
     policy,
     subscribe: (listener) => emitter.subscribe(listener),
+    async endSession() {
+      const clearing = Promise.allSettled([...instance.cleared].map((clear) => clear()));
+      lifecycle.endSession();
+      operations.endSession();
+      ledger.forget();
+      forgetTab();
+      for (const one of await clearing) if (one.status === 'rejected') throw one.reason;
+    },
     dispose() {
       if (process.env.NODE_ENV !== 'production') {
         forgetInstance(steady);

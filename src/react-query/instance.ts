@@ -21,8 +21,14 @@ export interface Instance extends LoopContext {
   /** What is known of each query. */
   readonly byQuery: QueryRecords;
   readonly origins: Origins;
-  /** The clients whose queries were fetched in this page. */
-  readonly lifecycle: { readonly clients: () => readonly QueryClient[] };
+  /** The clients that are known in this page, and the end of their sessions. */
+  readonly lifecycle: {
+    readonly clients: () => readonly QueryClient[];
+    readonly meet: (client: QueryClient) => void;
+    readonly onSessionEnd: (client: QueryClient, listener: () => void) => void;
+  };
+  /** What a log-out clears: it rejects where something stays. */
+  readonly cleared: Set<() => Promise<void>>;
   /** Undefined where the network is not watched. */
   readonly connectivity: Connectivity | undefined;
   readonly network: Network;
@@ -125,6 +131,7 @@ export function ownPolicy({
  */
 export function findInstance(client: QueryClient, operation: string): Instance | undefined {
   const instance = optionsOf(client).map(instanceBehind).find(Boolean);
+  instance?.lifecycle.meet(client);
   if (process.env.NODE_ENV !== 'production' && !instance)
     warn(client, 'no instance', `${missing(client, operation)} Until then it shows nothing.`);
   return instance;
@@ -137,6 +144,7 @@ export function findInstance(client: QueryClient, operation: string): Instance |
  */
 export function instanceOf(client: QueryClient, operation: string): Instance {
   const instance = optionsOf(client).map(instanceBehind).find(Boolean);
+  instance?.lifecycle.meet(client);
   if (instance) return instance;
   throw new Error(missing(client, operation));
 }

@@ -1,10 +1,14 @@
+import { SteadyRequest } from '../fetch/request.ts';
 import { firstOf } from '../lib/abort.ts';
 import { untilAborted } from '../lib/timer.ts';
 import { reject } from '../lib/input/check.ts';
 import { definePolicy, type PolicyOptions } from '../policy/options.ts';
+import { reportOf } from '../operation/error-info.ts';
 import { runLoop } from '../operation/loop.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
+import type { Live } from '../operation/parts/session.ts';
+import { endedWithSession } from '../operation/session-error.ts';
 import { AttemptTimer, headersLimit } from '../operation/time-limit.ts';
 import { warn } from '../lib/input/warn.ts';
 import { checkMade, codeOf } from '../lib/input/made-by.ts';
@@ -92,17 +96,60 @@ export async function retry<T>(
     present = new AttemptContext(operation.attempt, link);
     return [present];
   };
+  const body = { prepare, run, onRetry: onLate };
   try {
-    return await runLoop(context, operation, caller, { prepare, run, onRetry: onLate });
+    return await untilSessionEnds(operations, operation, onLate, () =>
+      runLoop(context, operation, caller, body),
+    );
   } catch (error) {
     const isForGood = operation.errors.decision?.kind === 'stop' && fallback !== undefined;
-    if (!isForGood || caller?.aborted) throw error;
+    if (!isForGood || caller?.aborted || operation.isLeft) throw error;
     const limitMs = headersLimit(operation.policyOf().timeout);
     const { given, resolve } = codeOf<FallbackCode>(fallback);
     const made = resolve(given, { error, lastData: undefined }, clock, limitMs);
     const data = await untilAborted(caller, made);
     if (data === undefined) throw error;
     return data as T;
+  }
+}
+
+/**
+ * Settles as the loop does, or rejects once its session has ended: with the latest error between two attempts,
+ * where the loop itself is dropped, and else at once.
+ */
+async function untilSessionEnds<T>(
+  { live }: Operations,
+  operation: Operation,
+  onEnd: (error: unknown) => void,
+  begin: () => Promise<T>,
+): Promise<T> {
+  let member: Live | undefined;
+  try {
+    return await new Promise<T>((resolve, fail) => {
+      member = {
+        endSession() {
+          const { phase, attempt, effects } = operation;
+          if (!operation.isLeft || phase.kind === 'waiting' || phase.kind === 'ended') return;
+          // Of the requests of another client nothing is known.
+          const isOurs = [...live].some(
+            (one) => one instanceof SteadyRequest && one.operation === operation,
+          );
+          const isUnknown = effects.isUnknown() || !isOurs;
+          const isOut = isUnknown || phase.kind !== 'paused';
+          const error =
+            phase.kind === 'paused' && attempt > 1
+              ? operation.errors.lastError
+              : endedWithSession(operation, isOut, isUnknown ? 'unknown' : 'no');
+          operation.cancel(error, reportOf(error, 0));
+          onEnd(error);
+          fail(error);
+        },
+      };
+      live.add(member);
+      begin().then(resolve, fail);
+    });
+  } finally {
+    if (member) live.delete(member);
   }
 }
 

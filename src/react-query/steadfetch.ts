@@ -135,6 +135,29 @@ export interface Steadfetch {
   /** The policy that everything starts from. */
   readonly policy: Policy;
   /**
+   * Ends all that this instance has begun, for a log-out: nothing of it is sent any more as whoever logs in
+   * next. That is what waits, is paused or is queued, and also what is under way: queries, mutations, `retry`, single
+   * requests and forms in this tab, and the entries of its outboxes in all tabs, which are removed. Who waits is told the
+   * truth: not sent, or unknown where a request was out. Forms forget what may have been done. What begins after the call
+   * belongs to the next session.
+   *
+   * Call it once the server has logged the user out, or as the token is thrown away, and then
+   * `queryClient.clear()`.
+   *
+   * @returns what resolves once the entries are removed.
+   * @throws Error (as a rejection) as `outbox.clear()` does; all else has ended by then.
+   *
+   * @example
+   * ```ts
+   * async function logOut() {
+   *   await steady.fetch('/api/logout', { method: 'POST' });
+   *   await steady.endSession();
+   *   queryClient.clear();
+   * }
+   * ```
+   */
+  readonly endSession: () => Promise<void>;
+  /**
    * Takes back what was put into the page: its listeners and timers, the line to other tabs and its
    * lock, and the hand on React Query's `onlineManager`. What is paused, or waits for its next attempt in
    * `mutationOptions` or `retry`, is not sent any more: it is aborted, or ends with its last error. What is

@@ -114,13 +114,7 @@ export function describeClients(shop: () => string): void {
       await put({ good, statuses: [503] });
       const { [name]: write = () => Promise.reject(new Error('It has none.')) } = writes;
       const options = mutationOptions(steady, {
-        mutationFn: (_: void, { signal, ...given }) =>
-          write({
-            signal,
-            get idempotencyKey() {
-              return given.idempotencyKey;
-            },
-          }),
+        mutationFn: (_: void, { signal, idempotencyKey }) => write({ signal, idempotencyKey }),
       });
       const observer = new MutationObserver(client, options);
       await observer.mutate();

@@ -95,11 +95,11 @@ test.each<[string, Send]>([
   ["the context's json", (_, context) => context.json('/orders', { json })],
   [
     'another client, with the key of the context',
-    ({ book }, { idempotencyKey }) =>
+    ({ book }, { takeKey }) =>
       book.fetch('/orders', {
         method: 'POST',
         body: JSON.stringify(json),
-        headers: { 'idempotency-key': idempotencyKey },
+        headers: { 'idempotency-key': takeKey() },
       }),
   ],
   ['a PUT of the context', (_, { fetch }) => fetch('/orders/1', { method: 'PUT', body: 'kite' })],
@@ -132,7 +132,7 @@ describe('a 422 to another client, which was given the key of the context, after
     let count = 0;
     const form = open(rig, async (_, context) => {
       count += 1;
-      if (!context.idempotencyKey) throw new Error('There is no key.');
+      if (!context.takeKey()) throw new Error('There is no key.');
       if (count === 1) throw new TypeError('Failed to fetch');
       throw refusal;
     });
@@ -167,7 +167,7 @@ describe('a 422 to another client, which was given the key of the context, after
     const placeOrder = mutationOptions(rig.steady, {
       async mutationFn(_: object, context) {
         count += 1;
-        if (isKeyed && !context.idempotencyKey) throw new Error('There is no key.');
+        if (isKeyed && !context.takeKey()) throw new Error('There is no key.');
         throw [busy, ofAxios(stored)][count - 1];
       },
       policy: { shouldRetry: (failure) => failure.kind === 'http' && failure.status === 503 },

@@ -100,10 +100,10 @@ test(
       'succeeded 3',
     ];
     expect(renders).toEqual(numbers.map(() => story));
-    // One more is that of the instance, until it is disposed.
-    expect(subscribers).toEqual({ subscribed: 2, now: 2 });
+    // Two more are those of the instance, until it is disposed.
+    expect(subscribers).toEqual({ subscribed: 3, now: 3 });
     unmount();
-    expect(subscribers.now).toBe(1);
+    expect(subscribers.now).toBe(2);
     steady.dispose();
     expect(subscribers.now).toBe(0);
     client.clear();
@@ -135,10 +135,10 @@ test('1,000 components that watch one query: one subscription to each cache', op
     await advance(ms);
     expect(renders).toBe(1000 * (index + 2));
   }
-  // One more is that of the instance, until it is disposed.
-  expect(subscribers).toEqual({ subscribed: 2, now: 2 });
+  // Two more are those of the instance, until it is disposed.
+  expect(subscribers).toEqual({ subscribed: 3, now: 3 });
   unmount();
-  expect(subscribers.now).toBe(1);
+  expect(subscribers.now).toBe(2);
   steady.dispose();
   expect(subscribers.now).toBe(0);
   client.clear();

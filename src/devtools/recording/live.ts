@@ -1,7 +1,8 @@
 import type { Mutation, Query, QueryClient } from '@tanstack/react-query';
 import { type Outbox, outboxOf } from '../../outbox/query-adapter/outbox.ts';
 import type { Operation } from '../../operation/operation.ts';
-import { cancelMutation, queryControlsOf } from '../../react-query/controls.ts';
+import { queryControlsOf } from '../../react-query/controls.ts';
+import { cancelMutation } from '../../react-query/mutation/cancel.ts';
 import { type Instance, instanceOf } from '../../react-query/instance.ts';
 import { runOf } from '../../react-query/mutation/execution.ts';
 import { queryStatusesOf } from '../../react-query/status/query.ts';

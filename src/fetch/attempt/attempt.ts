@@ -156,8 +156,13 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     this.idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : timeout;
     this.#sent = sent;
     this.effect = sent?.effect;
+    request.sendBy(this);
   }
 
+  /** It has gone. */
+  get isOut(): boolean {
+    return this.#number > 0;
+  }
   /** The caller has aborted it. */
   get isAborted(): boolean {
     return !!this.request.signal?.aborted;
@@ -242,7 +247,7 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     const leftMs = this.#silentSince + this.#silenceMs - this.context.clock.now();
     if (leftMs > 0) return this.limit.restart(leftMs);
     this.isLate = true;
-    this.#stop(undefined);
+    this.stop(undefined);
   }
 
   /** Keeps what its headers show, where they show that it failed. */
@@ -282,7 +287,15 @@ export class Attempt implements EventListenerObject, Queued, Progress {
 
   /** The caller aborts. */
   handleEvent(): void {
-    this.#stop(this.request.signal?.reason);
+    this.stop(this.request.signal?.reason);
+  }
+
+  /** It is broken off; without a reason, by its time limit. */
+  stop(reason: unknown): void {
+    this.end();
+    this.#controller.abort(reason);
+    for (const reject of this.#waits ?? []) reject(this.signal.reason);
+    this.#waits?.clear();
   }
 
   /** All of it is in, or nothing more is wanted. */
@@ -315,13 +328,6 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     this.#silenceMs = limitMs;
     this.recordProgress();
     this.limit.restart(limitMs);
-  }
-
-  #stop(reason: unknown): void {
-    this.end();
-    this.#controller.abort(reason);
-    for (const reject of this.#waits ?? []) reject(this.signal.reason);
-    this.#waits?.clear();
   }
 
   #release(): void {

@@ -215,10 +215,11 @@ export class KnownErrors {
   }
 
   /** Ends the operation with this error, because the user cancelled it. */
-  recordCancel(operation: Failed, error: unknown, report: FailureReport): void {
+  recordCancel(operation: Failed, error: unknown, report: FailureReport): Decision {
     const decision: Decision = { kind: 'stop', reason: 'cancelled', retryAt: undefined };
     const { maxRetries } = operation.policyOf(report.request);
     this.#recordDecision(operation, error, report, decision, failures.aborted, maxRetries);
+    return decision;
   }
 
   /** Records a decision on the error and in the effects of the operation, and emits it. */

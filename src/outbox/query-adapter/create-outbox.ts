@@ -174,9 +174,12 @@ function make<const H extends AnyOutboxHandlers>(
     dispose() {
       if (process.env.NODE_ENV !== 'production') forgetMade(outbox);
       core.dispose();
+      instance.cleared.delete(core.clear);
       forget?.();
     },
   };
+  instance.cleared.add(core.clear);
+  if (client) instance.lifecycle.meet(client);
   const forget = client && registerOutbox(client, outbox as Outbox);
   if (process.env.NODE_ENV !== 'production') replaceEarlier(outbox, (act) => (noteUse = act));
   return { outbox: outbox as Outbox<H>, engine, clock };

@@ -69,6 +69,7 @@ export function createOutboxMutation(
           operation: shown,
           isOut: () => shown.phase.kind === 'sending',
           isReading: () => false,
+          isIdle: () => false,
           cancel: (error) => void discard(error),
         });
       };

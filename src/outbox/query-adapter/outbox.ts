@@ -178,8 +178,8 @@ export interface Outbox<
   /** Forgets an entry. What is under way is broken off. @returns whether there was one. */
   readonly discard: (idempotencyKey: string) => Promise<boolean>;
   /**
-   * Forgets all entries, in all tabs: for a log-out. From the call on, nothing of them is sent, also by
-   * the next page.
+   * Forgets all entries, in all tabs. From the call on, nothing of them is sent, also by the next page. For a
+   * log-out, `steady.endSession()` does it, with all else of the instance.
    *
    * @throws Error (as a rejection) when they are still on the disk, because the database does not work.
    *   They are removed as soon as it does.

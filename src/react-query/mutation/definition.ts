@@ -33,6 +33,8 @@ export interface MutationDefinition extends MutationExtras {
    * submitted under this key is done, until the returned function is called. @default they are not stored
    */
   readonly follow?: ((key: string, onDone: (data: unknown) => void) => () => void) | undefined;
+  /** Ends a mutation that is gone from its cache, or whose session has ended. @default none: what sends it outlives it */
+  readonly end?: ((mutation: Mutation, isSessionOver: boolean) => void) | undefined;
   /** The same mutationFn, made with more. */
   readonly extend: (extras: MutationExtras) => MutationFunction;
 }

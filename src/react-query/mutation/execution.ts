@@ -6,18 +6,25 @@ import type { BoundFetch } from '../../fetch/bind-fetch.ts';
 import { markOwnFailure } from './definition.ts';
 
 /** A run of the loop for a mutation. */
-export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading'> {
+export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading' | 'isIdle'> {
   readonly operation: Operation;
   /** Ends it with this error at once, whatever of it is still under way. */
   readonly cancel: (error: unknown) => void;
 }
 
-/** All that is known of a mutation of ours, and the owner of its operation. Its fields are for all to read. */
+/** Those of ours that are gone from their cache, and have not begun. */
+const unbegun = new Set<Mutation>();
+
+/** All that is known of a mutation and, of ours, the owner of its operation. Its fields are for all to read. */
 class MutationRecord extends Owner {
   /** Whether its mutationFn was called in this page, as far as can be told. */
   begun: 'surely' | 'perhaps' | undefined;
   /** The newest run; undefined before its mutationFn was called. */
   run: MutationRun | undefined;
+  /** It is gone from its cache, or its session has ended. */
+  isGone = false;
+  /** The newest operation when it was submitted. */
+  submittedAfter: number | undefined;
   /** Undefined where it cannot be told which mutation it is. */
   readonly #mutation: Mutation | undefined;
   #submission: Submission | undefined;
@@ -29,8 +36,18 @@ class MutationRecord extends Owner {
     this.#mutation = mutation;
   }
 
+  recordSubmit(newestOperation: number): void {
+    this.submittedAfter ??= newestOperation;
+  }
+
+  leave(isOurs: boolean): void {
+    this.isGone = true;
+    if (isOurs && !this.begun && this.#mutation) unbegun.add(this.#mutation);
+  }
+
   begin(how: 'surely' | 'perhaps'): void {
     this.begun = how;
+    if (this.#mutation) unbegun.delete(this.#mutation);
   }
 
   /** Its submission is made once, also when the app's own `retry` calls the mutationFn again. */
@@ -63,7 +80,8 @@ class MutationRecord extends Owner {
 /** By the mutation, where it is known, and by the context: React Query makes one for each `mutate`. */
 const records = new WeakMap<Mutation | MutationFunctionContext, MutationRecord>();
 
-function recordOf(mutation: Mutation): MutationRecord {
+/** The record of a mutation, also of a plain one. */
+export function recordOf(mutation: Mutation): MutationRecord {
   let record = records.get(mutation);
   if (!record) records.set(mutation, (record = new MutationRecord(mutation)));
   return record;
@@ -83,16 +101,15 @@ export function beginMutation(
 ): MutationRecord {
   const known = records.get(context);
   if (known) return known;
-  const alike = context.client
-    .getMutationCache()
-    .getAll()
-    .filter(
-      (one) =>
-        one.options === options &&
-        one.state.status === 'pending' &&
-        Object.is(one.state.variables, variables) &&
-        records.get(one)?.begun !== 'surely',
-    );
+  for (const one of unbegun) if (one.state.status !== 'pending') unbegun.delete(one);
+  const all = new Set([...unbegun, ...context.client.getMutationCache().getAll()]);
+  const alike = [...all].filter(
+    (one) =>
+      one.options === options &&
+      one.state.status === 'pending' &&
+      Object.is(one.state.variables, variables) &&
+      records.get(one)?.begun !== 'surely',
+  );
   const [mutation] = alike;
   if (alike.length > 1) for (const one of alike) recordOf(one).begin('perhaps');
   const record = mutation ? recordOf(mutation) : new MutationRecord(undefined);
@@ -109,6 +126,16 @@ export function runOf(mutation: Mutation): MutationRun | undefined {
 /** Whether the mutationFn of a mutation of ours may have been called, in this page. */
 export function mayHaveBegun(mutation: Mutation): boolean {
   return records.get(mutation)?.begun !== undefined;
+}
+
+/** React Query goes on with a mutation that it has paused, also behind another of its scope. */
+export function continueOutOfTurn(mutation: Mutation): void {
+  const { options } = mutation;
+  const { scope: _, ...free } = options;
+  // Without its scope for this one question; for good, it would never leave the scope's list.
+  mutation.setOptions(free);
+  void mutation.continue().catch(() => {});
+  mutation.setOptions(options);
 }
 
 /** A mutation that was cancelled before its turn has come ends with this error when it comes. */

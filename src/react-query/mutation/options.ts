@@ -1,5 +1,6 @@
 import type {
   DefaultError,
+  Mutation,
   MutationFunction,
   MutationFunctionContext,
   MutationKey,
@@ -22,7 +23,8 @@ import {
   markOwnFailure,
   watchSpread,
 } from './definition.ts';
-import { beginMutation } from './execution.ts';
+import { beginMutation, runOf } from './execution.ts';
+import { cancelMutation } from './cancel.ts';
 import { type Instance, instanceOfSteady } from '../instance.ts';
 import type { Steadfetch } from '../steadfetch.ts';
 
@@ -34,8 +36,22 @@ export interface SteadyMutationContext extends MutationFunctionContext {
   readonly json: SteadyJson;
   /** `steady.rawFetch` for this mutation: for another client, as its `fetch`. */
   readonly rawFetch: RawFetch;
-  /** Made once for each `mutate`, and the same on every attempt. */
+  /** Made once for each `mutate`, and the same on every attempt. Reading it has no effect. */
   readonly idempotencyKey: string;
+  /**
+   * The same key, for a client that sends past Steadfetch: calling it says that the client sends the key. Only
+   * then may the submission be sent again without asking the user. What goes through `fetch`, `json` or
+   * `rawFetch` needs no such word: there it is seen whether the key goes.
+   *
+   * @example
+   * ```ts
+   * const placeOrder = mutationOptions(steady, {
+   *   mutationFn: (body: string, { takeKey, signal }) =>
+   *     fetch('/orders', { method: 'POST', body, signal, headers: { 'Idempotency-Key': takeKey() } }),
+   * });
+   * ```
+   */
+  readonly takeKey: () => string;
   /** Counted from 1. */
   readonly attempt: number;
   /** Aborted when the mutation is cancelled. `fetch`, `json` and `rawFetch` have it already. */
@@ -125,7 +141,9 @@ export function mutationOptions(
     checkMisnamed('mutationOptions', options, ['policy'], [], inPolicy(true));
   const policy = definePolicy('mutationOptions', context.policy, own);
   const { fetch, operations } = context;
-  const shared = { policy, operations, instance: context, fetch, json: createJson(fetch) };
+  const end: MutationDefinition['end'] = (mutation, isSessionOver) =>
+    endMutation(mutation, isSessionOver, context);
+  const shared = { policy, operations, instance: context, fetch, json: createJson(fetch), end };
   const make = (extras: MutationExtras): SteadyFn => {
     const extend: MutationDefinition['extend'] = (more) => make({ ...extras, ...more });
     // React Query calls it as a method of the mutation's options.
@@ -158,6 +176,21 @@ interface ExecutionParts extends MutationExtras {
   readonly mutationFn: (variables: never, context: SteadyMutationContext) => Promise<unknown>;
 }
 
+/** Of a mutation that is gone from its cache before its mutationFn was called: it goes at once, once, or not at all. */
+const nowOrNever = { maxRetries: 0, whenDown: 'fail' } as const;
+
+/**
+ * Ends a mutation that is gone from its cache, or whose session has ended. What has nothing under way, and
+ * waits for nothing, may be the log-out itself: it ends as it does, and sends nothing more.
+ */
+function endMutation(mutation: Mutation, isSessionOver: boolean, instance: Instance): void {
+  const { operation, isIdle } = runOf(mutation) ?? {};
+  if (operation && operation === instance.operations.current) return;
+  if (operation?.phase.kind === 'sending' && isIdle?.()) operation.leave();
+  else if (operation || mutation.state.isPaused || isSessionOver)
+    cancelMutation(mutation, instance);
+}
+
 function run(
   context: Instance,
   { mutationFn, policy, submissionOf, answer }: ExecutionParts,
@@ -165,7 +198,8 @@ function run(
   variables: unknown,
   given: Given,
 ): Promise<unknown> {
-  const { operations, clock } = context;
+  const { operations, clock, lifecycle } = context;
+  lifecycle.meet(given.client);
   if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
   const record = beginMutation(given, options, variables);
   const submission = record.submit(() =>
@@ -177,7 +211,7 @@ function run(
   if (known) return Promise.resolve(known.data);
   record.throwIfRefused();
   const operation = operations.begin('mutation', {
-    policy,
+    policy: record.isGone ? { ...policy, ...nowOrNever } : policy,
     submission,
     submissionCode: submissionExtension,
   });

@@ -4,14 +4,17 @@ import {
   type QueryCacheNotifyEvent,
   type QueryClient,
 } from '@tanstack/react-query';
+import { reportOf } from '../../operation/error-info.ts';
 import type { OperationResult } from '../../operation/events.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
+import { endedWithSession } from '../../operation/session-error.ts';
 import { isServer } from '../instance.ts';
+import { endMutation, followMutations } from '../mutation/lifecycle.ts';
 import { warnOfOwnRetry, warnOfPersister, createSharingWatch } from '../misuse.ts';
 import { createQueryPauses, type QueryPauses } from './pause.ts';
 import type { QueryRecord } from './records.ts';
-import { type RefetchContext, refetchWhenBack } from './refetch.ts';
+import { type RefetchContext, refetchWhenBack, replaceFetch } from './refetch.ts';
 
 /** Keeps the operations of queries and React Query's fetches together: both are paused, and end, as one. */
 export interface Lifecycle {
@@ -22,6 +25,10 @@ export interface Lifecycle {
   /** Shows React Query whether an operation is paused. */
   readonly showPause: (client: QueryClient, query: Query, operation: Operation) => void;
   readonly pauses: QueryPauses;
+  /** Calls a listener when the session ends, for as long as the client is there. */
+  readonly onSessionEnd: (client: QueryClient, listener: () => void) => void;
+  /** Ends what the clients have begun. */
+  readonly endSession: () => void;
   readonly dispose: () => void;
 }
 
@@ -40,6 +47,7 @@ export function createLifecycle(context: LifecycleContext): Lifecycle {
   const watchSharing =
     process.env.NODE_ENV === 'production' ? undefined : createSharingWatch(operations);
   const stops = new WeakMap<QueryClient, () => void>();
+  const listeners = new WeakMap<QueryClient, Set<() => void>>();
   const references = new Set<WeakRef<QueryClient>>();
   const clients = (): QueryClient[] =>
     [...references].map((one) => one.deref()).filter((one) => one !== undefined);
@@ -47,7 +55,8 @@ export function createLifecycle(context: LifecycleContext): Lifecycle {
   const follow = (client: QueryClient): void => {
     if (stops.has(client)) return;
     references.add(new WeakRef(client));
-    stops.set(client, client.getQueryCache().subscribe(onEvent));
+    const ends = [client.getQueryCache().subscribe(onEvent), followMutations(client, context)];
+    stops.set(client, () => ends.forEach((end) => end()));
   };
   const onEvent = (event: QueryCacheNotifyEvent): void => {
     const { type, query } = event;
@@ -81,6 +90,19 @@ export function createLifecycle(context: LifecycleContext): Lifecycle {
       byQuery.emitChange(query);
     },
     pauses,
+    onSessionEnd(client, listener) {
+      const known = listeners.get(client) ?? new Set();
+      listeners.set(client, known.add(listener));
+    },
+    endSession() {
+      for (const client of clients()) {
+        for (const mutation of client.getMutationCache().getAll())
+          endMutation(mutation, true, context);
+        for (const query of client.getQueryCache().findAll({ predicate: isFetching }))
+          endFetch(query, byQuery.get(query), clock.now());
+        for (const listener of listeners.get(client) ?? []) listener();
+      }
+    },
     dispose() {
       for (const client of clients()) stops.get(client)?.();
       references.clear();
@@ -104,6 +126,18 @@ function dropIfDisabled(query: Query, record: QueryRecord): void {
   const kind = record.operation?.phase.kind;
   if (!record.isDisabled(query) || query.state.fetchStatus === 'idle') return;
   if (kind === 'waiting' || kind === 'paused') void query.cancel({ revert: true });
+}
+
+const isFetching = ({ state }: Query): boolean => state.fetchStatus !== 'idle';
+
+/** With data it stays as it was. One that a component waits for fails: nothing else would fetch it again. */
+function endFetch(query: Query, operation: Operation | undefined, nowMs: number): void {
+  const isAwaited = query.state.data === undefined && query.getObserversCount() > 0;
+  if (!isAwaited || !operation) return void query.cancel({ revert: true });
+  const error: unknown = operation.errors.lastError ?? endedWithSession(operation, true, 'no');
+  operation.cancel(error, reportOf(error, nowMs));
+  const overrides = { retry: false, retryDelay: 0, networkMode: 'always' } as const;
+  replaceFetch(query, overrides, Promise.reject(error));
 }
 
 /** In development. */

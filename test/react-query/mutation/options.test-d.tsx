@@ -18,6 +18,7 @@ const placeOrder = mutationOptions(steady, {
     expectTypeOf(context.fetch).toEqualTypeOf<SteadyFetch>();
     expectTypeOf(context.json).toEqualTypeOf<SteadyJson>();
     expectTypeOf(context.idempotencyKey).toEqualTypeOf<string>();
+    expectTypeOf(context.takeKey).toEqualTypeOf<() => string>();
     expectTypeOf(context.attempt).toEqualTypeOf<number>();
     expectTypeOf(context.signal).toEqualTypeOf<AbortSignal>();
     expectTypeOf(context.client).toEqualTypeOf<QueryClient>();
