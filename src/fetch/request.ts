@@ -1,6 +1,7 @@
 import type { ErrorMaker, RequestFacts } from '../operation/facts.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Step, Steps } from '../operation/parts/submission.ts';
+import type { Write } from '../operation/write-order.ts';
 import { definePolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
 import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
 import { type Api, checkExpect, type Expected, type FindApi, inspect } from './api.ts';
@@ -69,6 +70,8 @@ export class SteadyRequest implements RequestFacts {
   step: Step | undefined;
   /** All keyed requests of its operation. An answer may come when that has ended, which forgets them. */
   steps: Steps | undefined;
+  /** Its place among the writes; undefined where it only reads. */
+  write: Write | undefined;
   #endRequest: (() => void) | undefined;
 
   constructor(
@@ -90,7 +93,10 @@ export class SteadyRequest implements RequestFacts {
     const api = context.findApi(url);
     const { ownKey, idempotent } = inspect(api, { input, init, method, url });
     const { endpoint, limitScope } = targetOf(method, url, api);
-    this.operation = context.operationFor(signal, `${name} ${ownKey ?? init.idempotencyKey}`);
+    // Two saves of one document have one URL: their bodies tell their retries apart.
+    const body = typeof init.body === 'string' ? ` ${init.body}` : '';
+    const lone = `${name} ${ownKey ?? init.idempotencyKey}${body}`;
+    this.operation = context.operationFor(signal, lone);
     this.input = input;
     this.init = init;
     this.method = method;
@@ -126,6 +132,11 @@ export class SteadyRequest implements RequestFacts {
   /** It need not leave the device. */
   get mayBeOffline(): boolean | undefined {
     return this.operation.owner.mayBeOffline;
+  }
+
+  /** It has its place among the writes. */
+  setWrite(write: Write): void {
+    this.write = write;
   }
 
   /** It has been given its key. */

@@ -25,6 +25,7 @@ import { none, Pauses } from './parts/pauses.ts';
 import { Route } from './parts/route.ts';
 import type { Submission, Steps } from './parts/submission.ts';
 import { warnOfLoop } from './warn-of-loop.ts';
+import type { Write } from './write-order.ts';
 
 /** Timers are so late at most while nothing sleeps: those of a hidden tab. */
 const latestMs = 1000;
@@ -67,6 +68,8 @@ export class Operation {
   #isStarted: boolean | undefined;
   /** Its requests that were answered well. */
   #answered: Set<string> | undefined;
+  /** Its writes, by the resource that they write to. */
+  #writes: Map<string, Write> | undefined;
   /** When it last got on, in epoch milliseconds, and how long it was paused before. */
   #progress: { readonly at: number; readonly pausedMs: number } | undefined;
 
@@ -88,6 +91,7 @@ export class Operation {
     this.errors = new KnownErrors(this.effects);
     this.route = new Route(given.at);
     this.#isStarted = before?.isStarted;
+    this.#writes = before?.writes;
   }
 
   /** The owner of its present attempt, and of those that follow. */
@@ -206,11 +210,21 @@ export class Operation {
     this.#answered = undefined;
     if (this.pauses.list !== none) this.pauses.each('drop');
     this.owner = this.owner.past();
+    for (const write of this.#writes?.values() ?? none) write.end();
   }
 
   /** Where its attempts are objects of their own: what the next one begins with. */
   handOver(): HandedOver {
-    return { ref: this.ref, attempt: this.attempt, isStarted: this.#isStarted };
+    const writes = this.#writes;
+    return { ref: this.ref, attempt: this.attempt, isStarted: this.#isStarted, writes };
+  }
+
+  /** Its write to this resource. */
+  writeTo(resource: string): Write | undefined {
+    return this.#writes?.get(resource);
+  }
+  keepWrite(resource: string, write: Write): void {
+    this.#writes = (this.#writes ?? new Map<string, Write>()).set(resource, write);
   }
 
   /** All that it does is done elsewhere: it looks as that does. */

@@ -6,6 +6,7 @@ import type { PausedAttempt, SubmissionHook } from './environment.ts';
 import type { Destination } from './parts/route.ts';
 import type { Submission } from './parts/submission.ts';
 import type { OperationResult } from './events.ts';
+import type { Write } from './write-order.ts';
 
 /** Where an operation is between two attempts, or in one, and what there is only then. */
 export type Phase =
@@ -70,6 +71,8 @@ export interface HandedOver {
   readonly attempt: number;
   /** Its start was emitted, and so its end is to be. */
   readonly isStarted: boolean | undefined;
+  /** Its writes so far. */
+  readonly writes?: Map<string, Write> | undefined;
 }
 
 /** What an operation begins with. */
@@ -98,6 +101,8 @@ export interface OperationInit {
   readonly isUrged?: boolean | undefined;
   /** A user has just asked for it: what is down is probed at once. */
   readonly isWish?: boolean | undefined;
+  /** When the user meant what it writes, in epoch milliseconds. @default when its first request is asked for */
+  readonly meantAt?: number | undefined;
   /** It may go on where the policy stops, by the app's own `retry` or in the outbox: its owner ends it. */
   readonly endsWithOwner?: boolean | undefined;
 }

@@ -27,6 +27,8 @@ export type StopReason =
   | 'paused-too-long'
   /** The request may have taken effect, and its idempotency key is older than the API keeps keys. */
   | 'expired'
+  /** A later write to its URL was sent, which another attempt would undo. */
+  | 'superseded'
   /** The user pressed Cancel. */
   | 'cancelled';
 
@@ -63,6 +65,8 @@ export interface DecideContext {
   readonly isAlone?: boolean;
   /** Whether another client has sent it: nothing is known of its endpoint, and nothing is paused. @default false */
   readonly isForeign?: boolean;
+  /** Whether a later write to its URL was sent, which another attempt would undo. @default false */
+  readonly isSuperseded?: boolean;
   /** How long Retry-After and rate limits keep the endpoint closed for all, in milliseconds. @default 0 */
   readonly limitedMs?: number;
   /** Is told what is wrong with an answer of `shouldRetry`. @default nobody is */
@@ -206,6 +210,8 @@ const stopRules: readonly StopRule[] = [
   ['paused-too-long', ({ failure }) => failure.kind === 'paused-too-long'],
   /** Key expired: It may have taken effect, and its idempotency key is older than the API keeps keys. */
   ['expired', ({ failure }) => failure.kind === 'expired'],
+  /** Superseded: It was not sent, because a later write to its URL was. */
+  ['superseded', ({ failure }) => failure.kind === 'superseded'],
   /** Never sent: The page or the browser refused to send it, and would do so again. */
   ['not-retryable', ({ failure }) => failure.kind === 'invalid'],
   /** Refused by the app: `shouldRetry` returned false, or the API says that another attempt gets the same answer. */
@@ -257,6 +263,8 @@ const stopRules: readonly StopRule[] = [
   ],
   /** Another request: Another request of the operation may have taken effect, and would do so once more. */
   ['not-idempotent', ({ context }) => !!context.isUnrepeatable],
+  /** Later write: A later write to its URL was sent, which another attempt would undo. */
+  ['superseded', ({ context }) => !!context.isSuperseded],
 ];
 
 /**
@@ -297,7 +305,7 @@ const statusReasons: Readonly<Record<number, RetryReason>> = {
 function whyRetry(failure: Failure): RetryReason | undefined {
   const { kind } = failure;
   if (kind === 'aborted' || kind === 'invalid') return undefined;
-  if (kind === 'paused-too-long' || kind === 'expired') return undefined;
+  if (kind === 'paused-too-long' || kind === 'expired' || kind === 'superseded') return undefined;
   if (kind !== 'http') return kind;
   if (failure.inProgress) return 'in-progress';
   const { status, retryAfterMs } = failure;

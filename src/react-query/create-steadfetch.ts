@@ -9,7 +9,9 @@ import { Emitter } from '../operation/events.ts';
 import { createJson } from '../fetch/json.ts';
 import type { Operation } from '../operation/operation.ts';
 import { Operations, type Signals } from '../operation/operations.ts';
+import { WriteOrder } from '../operation/write-order.ts';
 import { createAdmissions } from '../fetch/admit.ts';
+import { admitInOrder } from '../fetch/admit-in-order.ts';
 import { createSleepDetector } from '../lib/timer.ts';
 import { forgetMade, replaceEarlier } from '../lib/browser/hot-update.ts';
 import { checkOrigin } from '../origin/origin.ts';
@@ -144,7 +146,8 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const policy = definePolicy(caller, presets.interactive, config.policy);
   const emitter = new Emitter();
   const { findApi, classifyError } = defineApis(apis, policy);
-  const environment = { clock, random, policy, emitter, classifyError };
+  const writeOrder = new WriteOrder(clock, () => admissions.origins.openTabs()?.shareWrites);
+  const environment = { clock, random, policy, emitter, classifyError, writeOrder };
   const operations = new Operations(environment);
   const signals: Signals = createSlot();
   const ledger = new FailureLedger(clock);
@@ -185,6 +188,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const context = {
     ...environment,
     ...admissions,
+    ...admitInOrder({ clock, operations, writeOrder }, admissions),
     wall,
     operations,
     signals,
@@ -218,6 +222,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     forget() {
       endWaits();
       admissions.origins.forget();
+      writeOrder.forget();
       ledger.forget();
       watched?.connectivity.forget();
     },

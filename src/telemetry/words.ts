@@ -25,6 +25,7 @@ export const reasons: Readonly<Record<RetryReason | StopReason, string>> = {
   aborted: 'the caller aborted it',
   'paused-too-long': 'it was paused for longer than maxPauseMs',
   expired: 'it may have taken effect, and its idempotency key has expired',
+  superseded: 'a later write to its URL was sent, which another attempt would undo',
   cancelled: 'the user cancelled it',
 };
 
@@ -70,6 +71,8 @@ export function describeOutcome(outcome: Outcome): string {
       return 'aborted';
     case 'expired':
       return 'its idempotency key has expired';
+    case 'superseded':
+      return 'superseded by a later write';
     case 'invalid':
       return 'a request that cannot be sent';
     default:

@@ -19,6 +19,7 @@ const deadReasons = {
   'not-repeatable': 'it may have been done, and could be done twice',
   'answer-lost': 'it was done, and its answer could not be read',
   expired: 'it may have been done, and its key has expired',
+  superseded: 'a later write to its URL was sent',
   'max-attempts': 'maxAttempts of its handler was reached',
   'max-age': 'maxAgeMs of its handler has passed',
   'handler-missing': 'no handler has its name',

@@ -100,6 +100,8 @@ export async function sendEntry(
     before,
     timeoutFactor: 2 ** Math.min(entry.timeouts ?? 0, mostDoublings),
     endsWithOwner: true,
+    // Sent again by a user, it is meant anew.
+    meantAt: isUrged || entry.isRedriven ? undefined : entry.createdAt,
   });
   running.operation = operation;
   operation.attend(new EntryOwner(entry, onChange));

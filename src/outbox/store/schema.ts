@@ -14,6 +14,8 @@ export type DeadReason =
   | 'answer-lost'
   /** It may have been done, and its key is older than its API keeps one. */
   | 'expired'
+  /** A later write to its URL was sent, which it would undo. */
+  | 'superseded'
   /** The app's own limits, `maxAttempts` and `maxAgeMs`. */
   | 'max-attempts'
   | 'max-age'

@@ -12,6 +12,8 @@ export type FailureWord =
   /** It is asked again after an answer that is else a refusal: a 409 while the first request runs, a 425. */
   | 'not-ready'
   | 'refused'
+  /** A later change was sent, which it would undo. */
+  | 'superseded'
   /** It was paused for longer than `maxPauseMs`. */
   | 'paused-too-long'
   | 'error';

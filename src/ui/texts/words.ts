@@ -20,6 +20,7 @@ function wordOf(failure: Failure, isRetried: boolean): FailureWord {
     case 'timeout':
     case 'body':
     case 'paused-too-long':
+    case 'superseded':
       return failure.kind;
     case 'http': {
       const { status, inProgress } = failure;
@@ -38,7 +39,8 @@ function wordOf(failure: Failure, isRetried: boolean): FailureWord {
  * What went wrong, in the words of the user in front of the page. A text never says otherwise than the one
  * beside it: a refusal is not retried, and does not leave open whether the mutation was done.
  */
-function failureText({ lastError, status: state }: RetryState, texts: UiTexts): string {
+function failureText({ lastError, status: state, reason }: RetryState, texts: UiTexts): string {
+  if (reason === 'superseded') return texts.failures.superseded;
   const { failure } = reportOf(lastError, systemClock.now());
   const word = wordOf(failure, state === 'waiting');
   if (state === 'unknown' && (word === 'refused' || word === 'rate-limited'))

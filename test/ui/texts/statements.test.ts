@@ -32,6 +32,7 @@ const claims: Readonly<Record<string, readonly Claim[]>> = {
   'failures.not-ready': [],
   'failures.refused': ['not done', 'is over'],
   'failures.paused-too-long': [],
+  'failures.superseded': [],
   'failures.error': [],
   'pauses.offline': ['goes on'],
   'pauses.server-down': ['goes on'],
@@ -65,6 +66,7 @@ const claims: Readonly<Record<string, readonly Claim[]>> = {
   'outbox.reasons.not-repeatable': ['may be done', 'is over'],
   'outbox.reasons.answer-lost': ['done', 'is over'],
   'outbox.reasons.expired': ['may be done', 'is over'],
+  'outbox.reasons.superseded': [],
   'outbox.reasons.max-attempts': ['is over'],
   'outbox.reasons.max-age': ['is over'],
   'outbox.reasons.handler-missing': ['is over'],
@@ -123,6 +125,7 @@ const failures: readonly Kind[] = [
   { kind: 'aborted' },
   { kind: 'invalid' },
   { kind: 'expired' },
+  { kind: 'superseded' },
   { kind: 'error' },
   ...pauseReasons.map(
     (reason) => ({ kind: 'paused-too-long', reason, retryAt: undefined }) as const,
@@ -147,6 +150,7 @@ const stops: readonly RetryState['reason'][] = [
   'should-retry',
   'paused-too-long',
   'expired',
+  'superseded',
   'cancelled',
 ];
 const reasons: Readonly<Record<RetryState['status'], readonly RetryState['reason'][]>> = {

@@ -1,0 +1,188 @@
+import type { Clock } from '../lib/clock.ts';
+import { shown } from '../lib/input/url.ts';
+import { warn } from '../lib/input/warn.ts';
+import { createAlarm } from '../lib/timer.ts';
+import type { PausedAttempt } from '../operation/environment.ts';
+import { reportFailure } from '../operation/error-info.ts';
+import { NotSentError } from '../operation/errors.ts';
+import type { Operations } from '../operation/operations.ts';
+import type { Obstacle, WriteOrder } from '../operation/write-order.ts';
+import type { Pause } from '../origin/wait-queue.ts';
+import { isSafeMethod } from '../policy/operation.ts';
+import type { Failure } from '../policy/outcome.ts';
+import type { FetchContext, Sent } from './attempt/attempt.ts';
+import { dropped } from './attempt/failure.ts';
+import { readHeaders } from './init.ts';
+import type { SteadyRequest } from './request.ts';
+
+interface OrderContext {
+  readonly clock: Clock;
+  readonly operations: Operations;
+  readonly writeOrder: WriteOrder;
+}
+
+/** The way out. */
+type Way = Pick<FetchContext, 'admit' | 'recordOutcome'>;
+
+/**
+ * The way out in the order of writes: a retry that would undo a later write is not sent, and one that may do so waits
+ * until it is known what became of that.
+ */
+export function admitInOrder(context: OrderContext, way: Way): Way {
+  const { writeOrder } = context;
+  const admitWrite = (request: SteadyRequest, isForced = false): ReturnType<Way['admit']> => {
+    const { operation } = request;
+    const write = writeOrder.ask(operation, request);
+    request.setWrite(write);
+    const obstacle = (): Obstacle | undefined => {
+      const found = write.obstacle();
+      if (found === undefined || isGuarded(request)) return undefined;
+      if (found === 'superseded') throw supersede(context, request);
+      return isForced || operation.isUrged ? undefined : found;
+    };
+    const begin = (sent: Sent): Sent | Promise<Sent> => {
+      try {
+        if (obstacle() === undefined) {
+          write.send();
+          return sent;
+        }
+      } catch (error) {
+        giveBack(sent);
+        throw error;
+      }
+      giveBack(sent);
+      return admitLater(request);
+    };
+    if (!request.signal?.aborted && obstacle() !== undefined) return admitLater(request);
+    const admitted = way.admit(request);
+    return admitted instanceof Promise ? admitted.then(begin) : admitted && begin(admitted);
+  };
+  const admitLater = async (request: SteadyRequest): Promise<Sent> => {
+    const isUrged = await waitBehind(context, request);
+    return admitWrite(request, isUrged) as Sent | Promise<Sent>;
+  };
+  return {
+    admit: (request) =>
+      isSafeMethod(request.method) || request.isLocal ? way.admit(request) : admitWrite(request),
+    recordOutcome(sent, outcome, error, response) {
+      way.recordOutcome(sent, outcome, error, response);
+      const { write, url } = sent.request;
+      if (!write) return;
+      write.recordOutcome(outcome.processed);
+      const created = response?.status === 201 && response.headers.get('location');
+      if (created) writeOrder.recordCreated(write, created, url);
+    },
+  };
+}
+
+/** The server itself refuses it where something else was written meanwhile (RFC 9110 §13.1). */
+function isGuarded({ input, init }: SteadyRequest): boolean {
+  const headers = readHeaders(input, init);
+  return ['if-match', 'if-none-match', 'if-unmodified-since'].some((name) => headers.has(name));
+}
+
+/** Nothing was sent with it. */
+function giveBack({ permit, effect, request }: Sent): void {
+  permit.settle(undefined, undefined, true);
+  request.operation.effects.resolve(effect, 'no');
+}
+
+/** Waits until it is known what became of a later write. @returns whether a user wants it to go now. */
+function waitBehind(context: OrderContext, request: SteadyRequest): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    new BehindWrite(context, request, resolve, reject).begin();
+  });
+}
+
+/** A request that waits until it is known what became of a later write. */
+class BehindWrite implements PausedAttempt {
+  readonly pause: Pause = { reason: 'queued', retryAt: undefined };
+  readonly #context: OrderContext;
+  readonly #request: SteadyRequest;
+  readonly #onGo: (isUrged: boolean) => void;
+  readonly #onFail: (error: unknown) => void;
+  #stop = (): void => {};
+
+  constructor(
+    context: OrderContext,
+    request: SteadyRequest,
+    onGo: (isUrged: boolean) => void,
+    onFail: (error: unknown) => void,
+  ) {
+    this.#context = context;
+    this.#request = request;
+    this.#onGo = onGo;
+    this.#onFail = onFail;
+  }
+
+  begin(): void {
+    const { clock, operations } = this.#context;
+    const { operation, signal, write } = this.#request;
+    const expiresAt = clock.now() + operation.policyOf(this.#request).maxPauseMs;
+    const check = (): void => {
+      const obstacle = write?.obstacle();
+      if (typeof obstacle !== 'number') return this.#end('sent', () => this.#onGo(false));
+      if (clock.now() >= expiresAt) return this.expire();
+      setAlarm(Math.min(obstacle, expiresAt));
+    };
+    const drop = (): void => this.drop();
+    const setAlarm = createAlarm(clock, check);
+    const unwatch = write?.watch(check);
+    signal?.addEventListener('abort', drop);
+    operations.waits.add(this);
+    this.#stop = () => {
+      setAlarm(Infinity);
+      unwatch?.();
+      signal?.removeEventListener('abort', drop);
+      operations.waits.delete(this);
+    };
+    operation.pause(this);
+    check();
+  }
+
+  go(): void {
+    this.#end('sent', () => this.#onGo(true));
+  }
+  renew(): void {}
+  /** What it waits for may have been done. */
+  expire(): void {
+    this.#end('expired', () => this.#onFail(supersede(this.#context, this.#request)));
+  }
+  drop(): void {
+    this.#end('dropped', () => this.#onFail(dropped(this.#request, this.#request.signal)));
+  }
+
+  #end(result: 'sent' | 'expired' | 'dropped', act: () => void): void {
+    const { operation } = this.#request;
+    if (!operation.pauses.list.includes(this)) return;
+    this.#stop();
+    operation.resume(this, result);
+    act();
+  }
+}
+
+/** The error of a request that is not sent, because it would undo a later write. */
+function supersede({ operations }: OrderContext, request: SteadyRequest): NotSentError {
+  const { operation, name } = request;
+  if (process.env.NODE_ENV !== 'production') warnOfOrder(operations, name);
+  const processed = operation.effects.wasSent() ? 'unknown' : 'no';
+  const outcome: Failure = { kind: 'superseded', processed };
+  const error = new NotSentError('A later change was sent meanwhile, and this one would undo it.', {
+    operation: operation.view(request),
+    outcome,
+    cause: operation.errors.lastError,
+  });
+  reportFailure(error, { request, operation, failure: outcome });
+  return error;
+}
+
+/** For development. */
+export function warnOfOrder(instance: object, name: string): void {
+  warn(
+    instance,
+    `superseded ${shown(name)}`,
+    `A retry of ${shown(name)} was not sent, because a later write to its URL was: it would have undone that. Give ` +
+      `the mutations that save the same thing one scope, so that each waits for the one before it.`,
+    'mutations.md#autosave',
+  );
+}
