@@ -9,16 +9,18 @@ import type { Operations } from '../operation/operations.ts';
 import type { Obstacle, WriteOrder } from '../operation/write-order.ts';
 import type { Pause } from '../origin/wait-queue.ts';
 import { isSafeMethod } from '../policy/operation.ts';
-import type { Failure } from '../policy/outcome.ts';
+import type { Failure, PauseReason } from '../policy/outcome.ts';
 import type { FetchContext, Sent } from './attempt/attempt.ts';
 import { dropped } from './attempt/failure.ts';
 import { readHeaders } from './init.ts';
 import type { SteadyRequest } from './request.ts';
+import type { WaitingWrites } from './waiting-writes.ts';
 
 interface OrderContext {
   readonly clock: Clock;
   readonly operations: Operations;
   readonly writeOrder: WriteOrder;
+  readonly waitingWrites: WaitingWrites;
 }
 
 /** The way out. */
@@ -30,15 +32,13 @@ type Way = Pick<FetchContext, 'admit' | 'recordOutcome'>;
  */
 export function admitInOrder(context: OrderContext, way: Way): Way {
   const { writeOrder } = context;
-  const admitWrite = (request: SteadyRequest, isForced = false): ReturnType<Way['admit']> => {
-    const { operation } = request;
-    const write = writeOrder.ask(operation, request);
+  const admitWrite = (request: SteadyRequest): ReturnType<Way['admit']> => {
+    const write = writeOrder.ask(request.operation, request, isGuarded(request));
     request.setWrite(write);
     const obstacle = (): Obstacle | undefined => {
       const found = write.obstacle();
-      if (found === undefined || isGuarded(request)) return undefined;
       if (found === 'superseded') throw supersede(context, request);
-      return isForced || operation.isUrged ? undefined : found;
+      return found;
     };
     const begin = (sent: Sent): Sent | Promise<Sent> => {
       try {
@@ -55,24 +55,51 @@ export function admitInOrder(context: OrderContext, way: Way): Way {
     };
     if (!request.signal?.aborted && obstacle() !== undefined) return admitLater(request);
     const admitted = way.admit(request);
-    return admitted instanceof Promise ? admitted.then(begin) : admitted && begin(admitted);
+    if (!(admitted instanceof Promise)) return admitted && begin(admitted);
+    const reason = whyPaused(request);
+    const isCut = reason === 'offline' || reason === 'server-down';
+    return isCut ? goFirst(context, request, admitted, begin) : admitted.then(begin);
   };
   const admitLater = async (request: SteadyRequest): Promise<Sent> => {
-    const isUrged = await waitBehind(context, request);
-    return admitWrite(request, isUrged) as Sent | Promise<Sent>;
+    await waitBehind(context, request);
+    return admitWrite(request) as Sent | Promise<Sent>;
   };
   return {
     admit: (request) =>
       isSafeMethod(request.method) || request.isLocal ? way.admit(request) : admitWrite(request),
     recordOutcome(sent, outcome, error, response) {
       way.recordOutcome(sent, outcome, error, response);
-      const { write, url } = sent.request;
+      const { write, url, endWait } = sent.request;
+      endWait?.();
       if (!write) return;
       write.recordOutcome(outcome.processed);
       const created = response?.status === 201 && response.headers.get('location');
       if (created) writeOrder.recordCreated(write, created, url);
     },
   };
+}
+
+const whyPaused = (request: SteadyRequest): PauseReason | undefined =>
+  request.operation.route.at?.admission.whyPaused(request).reason;
+
+/** A write that the network or its server keeps back: then it goes before reads, until it is answered. */
+async function goFirst(
+  { waitingWrites }: OrderContext,
+  request: SteadyRequest,
+  admitted: Promise<Sent>,
+  begin: (sent: Sent) => Sent | Promise<Sent>,
+): Promise<Sent> {
+  let isSent = false;
+  const end = waitingWrites.begin(request.url, () => isSent || whyPaused(request) === 'queued');
+  request.wait(end);
+  try {
+    const sent = await begin(await admitted);
+    isSent = true;
+    return sent;
+  } catch (error) {
+    end();
+    throw error;
+  }
 }
 
 /** The server itself refuses it where something else was written meanwhile (RFC 9110 §13.1). */
@@ -87,8 +114,8 @@ function giveBack({ permit, effect, request }: Sent): void {
   request.operation.effects.resolve(effect, 'no');
 }
 
-/** Waits until it is known what became of a later write. @returns whether a user wants it to go now. */
-function waitBehind(context: OrderContext, request: SteadyRequest): Promise<boolean> {
+/** Waits until it is known what became of a later write. */
+function waitBehind(context: OrderContext, request: SteadyRequest): Promise<void> {
   return new Promise((resolve, reject) => {
     new BehindWrite(context, request, resolve, reject).begin();
   });
@@ -99,14 +126,14 @@ class BehindWrite implements PausedAttempt {
   readonly pause: Pause = { reason: 'queued', retryAt: undefined };
   readonly #context: OrderContext;
   readonly #request: SteadyRequest;
-  readonly #onGo: (isUrged: boolean) => void;
+  readonly #onGo: () => void;
   readonly #onFail: (error: unknown) => void;
   #stop = (): void => {};
 
   constructor(
     context: OrderContext,
     request: SteadyRequest,
-    onGo: (isUrged: boolean) => void,
+    onGo: () => void,
     onFail: (error: unknown) => void,
   ) {
     this.#context = context;
@@ -121,7 +148,7 @@ class BehindWrite implements PausedAttempt {
     const expiresAt = clock.now() + operation.policyOf(this.#request).maxPauseMs;
     const check = (): void => {
       const obstacle = write?.obstacle();
-      if (typeof obstacle !== 'number') return this.#end('sent', () => this.#onGo(false));
+      if (typeof obstacle !== 'number') return this.#end('sent', this.#onGo);
       if (clock.now() >= expiresAt) return this.expire();
       setAlarm(Math.min(obstacle, expiresAt));
     };
@@ -140,9 +167,8 @@ class BehindWrite implements PausedAttempt {
     check();
   }
 
-  go(): void {
-    this.#end('sent', () => this.#onGo(true));
-  }
+  /** A press does not undo a later write, either. */
+  go(): void {}
   renew(): void {}
   /** What it waits for may have been done. */
   expire(): void {

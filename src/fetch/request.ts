@@ -72,6 +72,8 @@ export class SteadyRequest implements RequestFacts {
   steps: Steps | undefined;
   /** Its place among the writes; undefined where it only reads. */
   write: Write | undefined;
+  /** It had to wait, and reads let it go first until this is called. */
+  endWait: (() => void) | undefined;
   #endRequest: (() => void) | undefined;
 
   constructor(
@@ -137,6 +139,11 @@ export class SteadyRequest implements RequestFacts {
   /** It has its place among the writes. */
   setWrite(write: Write): void {
     this.write = write;
+  }
+
+  /** It waits: reads let it go first until `endWait` is called. */
+  wait(endWait: () => void): void {
+    this.endWait = endWait;
   }
 
   /** It has been given its key. */

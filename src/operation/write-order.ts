@@ -127,6 +127,7 @@ export class Write implements SentWrite {
   mayBeDone = false;
   readonly #resource: Resource;
   readonly #isAppending: boolean;
+  readonly #isGuarded: boolean;
   readonly #request: object;
   readonly #attempt: number;
   readonly #tellTabs: (state: WriteWord['state']) => void;
@@ -139,6 +140,7 @@ export class Write implements SentWrite {
     place: WritePlace,
     writer: Writer,
     request: { readonly method: string },
+    isGuarded: boolean,
     tellTabs: (write: Write, state: WriteWord['state']) => void,
   ) {
     const { method } = request;
@@ -146,6 +148,7 @@ export class Write implements SentWrite {
     this.isReplacing = method === 'PUT' || method === 'DELETE';
     this.#resource = resource;
     this.#isAppending = method === 'POST';
+    this.#isGuarded = isGuarded;
     this.#request = request;
     this.#attempt = writer.attempt;
     this.#writer = writer;
@@ -164,7 +167,7 @@ export class Write implements SentWrite {
   }
 
   obstacle(): Obstacle | undefined {
-    return this.#resource.obstacleTo(this, this.#isAppending);
+    return this.#isGuarded ? undefined : this.#resource.obstacleTo(this, this.#isAppending);
   }
 
   watch(listener: () => void): () => void {
@@ -248,15 +251,23 @@ export class WriteOrder {
     this.#share = share;
   }
 
-  /** A request of this operation that writes is asked for. */
-  ask(writer: Writer, request: { readonly method: string; readonly url: string }): Write {
+  /**
+   * A request of this operation that writes is asked for. `isGuarded`: the server itself refuses it where something
+   * else was written meanwhile.
+   */
+  ask(
+    writer: Writer,
+    request: { readonly method: string; readonly url: string },
+    isGuarded: boolean,
+  ): Write {
     this.#say ??= this.#share()?.((word, from) => this.#hear(word, from));
     const name = resourceOf(request.url);
     const known = writer.writeTo(name);
     if (known?.isOf(writer, request)) return known.goOn(writer);
     const now = this.#clock.now();
     const place = { at: Math.min(now, writer.given.meantAt ?? now), turn: ++this.#lastTurn };
-    const write = new Write(this.#resourceAt(name), place, writer, request, (own, state) => {
+    const resource = this.#resourceAt(name);
+    const write = new Write(resource, place, writer, request, isGuarded, (own, state) => {
       const { isReplacing } = own;
       const agoMs = this.#clock.now() - place.at;
       this.#say?.({ resource: name, write: place.turn, agoMs, isReplacing, state });

@@ -4,6 +4,7 @@ import { askForAnswer } from '../connectivity/reach.ts';
 import { defineApis } from '../fetch/api.ts';
 import type { Client } from '../fetch/attempt/attempt.ts';
 import { Lines } from '../fetch/attempt/line.ts';
+import { WaitingWrites } from '../fetch/waiting-writes.ts';
 import { createFetch } from '../fetch/fetch.ts';
 import { Emitter } from '../operation/events.ts';
 import { createJson } from '../fetch/json.ts';
@@ -30,6 +31,7 @@ import { type ConnectivityCode, createBrowserNetwork } from './network.ts';
 import { createLifecycle } from './query/lifecycle.ts';
 import { createQueryRecords } from './query/records.ts';
 import { FailureLedger } from './query/failure-ledger.ts';
+import { watchResumed } from './mutation/resumed.ts';
 import { createPersister } from './query/persister.ts';
 import { isServer, register, registerSteady } from './instance.ts';
 import { createStrayWatch, forgetInstance, markInstance, markOfModule } from './misuse.ts';
@@ -147,6 +149,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const emitter = new Emitter();
   const { findApi, classifyError } = defineApis(apis, policy);
   const writeOrder = new WriteOrder(clock, () => admissions.origins.openTabs()?.shareWrites);
+  const waitingWrites = new WaitingWrites(clock);
   const environment = { clock, random, policy, emitter, classifyError, writeOrder };
   const operations = new Operations(environment);
   const signals: Signals = createSlot();
@@ -174,6 +177,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     rateLimit,
   });
   const lifecycle = createLifecycle({ clock, random, byQuery, operations });
+  const unwatchResumed = isServer() ? undefined : watchResumed(lifecycle.clients, waitingWrites);
   const overdue = createOverdueRetries(clock, sleepDetector, lifecycle.clients, byQuery.get, () =>
     admissions.origins.reconsider(),
   );
@@ -184,11 +188,14 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     process.env.NODE_ENV !== 'production' && !isServer()
       ? createStrayWatch(operations, () => lifecycle.clients().length > 0)
       : (_: string, operation: Operation) => operation;
+  const isOnServer = isServer() && transport === systemTransport;
   let lastRequest = 0;
   const context = {
     ...environment,
     ...admissions,
-    ...admitInOrder({ clock, operations, writeOrder }, admissions),
+    // An instance of a server may write for several users.
+    ...(!isOnServer && admitInOrder({ clock, operations, writeOrder, waitingWrites }, admissions)),
+    waitingWrites,
     wall,
     operations,
     signals,
@@ -199,7 +206,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     byQuery,
     transport,
     // A server's own fetch opens as many connections as it needs.
-    lines: isServer() && transport === systemTransport ? undefined : new Lines(),
+    lines: isOnServer ? undefined : new Lines(),
     nextRequest: () => ++lastRequest,
     findApi,
     operationFor: (signal: AbortSignal | undefined, request: string): Operation =>
@@ -269,6 +276,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       browser.dispose();
       admissions.origins.dispose();
       overdue.dispose();
+      unwatchResumed?.();
       lifecycle.dispose();
     },
   };

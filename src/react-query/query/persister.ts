@@ -12,6 +12,7 @@ import type { Operations, Signals } from '../../operation/operations.ts';
 import { noOwner, Owner } from '../../operation/owner.ts';
 import type { Refresh } from '../../origin/wait-queue.ts';
 import type { Admissions } from '../../fetch/admit.ts';
+import type { WaitingWrites } from '../../fetch/waiting-writes.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
@@ -42,6 +43,8 @@ export interface PersisterContext {
   /** What is known of each query. */
   readonly byQuery: QueryRecords;
   readonly pauseBefore: Admissions['pauseBefore'];
+  /** They go before what would show that they are undone. */
+  readonly waitingWrites: WaitingWrites;
   readonly connectivity: Admissions['connectivity'];
   readonly lifecycle: Lifecycle;
 }
@@ -51,9 +54,22 @@ export interface PersisterContext {
  * by the error that it ends in.
  */
 export function createPersister(shared: PersisterContext, inner?: AnyPersister): SteadyPersister {
-  const { operations, signals, ledger, byQuery, lifecycle } = shared;
+  const { operations, signals, ledger, byQuery, lifecycle, waitingWrites } = shared;
   // No async function: most of what an attempt costs is the garbage that it makes.
   const persister = <T, K extends QueryKey>(
+    queryFn: QueryFunction<T, K>,
+    context: QueryFunctionContext<K>,
+    query: Query,
+  ): Promise<T> => {
+    const begun = attempt(queryFn, context, query);
+    const operation = byQuery.get(query);
+    if (!operation || query.state.data === undefined) return begun;
+    if (!waitingWrites.isAny() && !isKeptBack(operation)) return begun;
+    return begun.then((data) =>
+      readAgain(query, operation, data, () => attempt(queryFn, context, query)),
+    );
+  };
+  const attempt = <T, K extends QueryKey>(
     queryFn: QueryFunction<T, K>,
     context: QueryFunctionContext<K>,
     query: Query,
@@ -79,10 +95,14 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     let begun: Promise<T>;
     // In the same turn: in StrictMode its first component goes before the next one.
     if (inner) {
-      const given: Parameters<typeof inner<T, K>> = [passed(queryFn, operation), linked, query];
+      const given: Parameters<typeof inner<T, K>> = [
+        passed(queryFn, operation, query),
+        linked,
+        query,
+      ];
       begun = operations.run(operation, inner<T, K>, given, { onFail });
-    } else if (isKeptBack(operation)) {
-      begun = untilItsTurn(operation).then(
+    } else if (isKeptBack(operation) || isBehind(query, operation)) {
+      begun = untilItsTurn(query, operation).then(
         () => operations.run(operation, queryFn, [linked], { onFail }),
         (error: unknown) => {
           operation.route.returnPermit();
@@ -131,8 +151,27 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     return !!at && !at.admission.isOpen({ ...at.sent, risk: at.sent.risk, mayBeOffline });
   }
 
-  async function untilItsTurn(operation: Operation): Promise<void> {
-    const isSent = await shared.pauseBefore(operation);
+  /** Writes that had to wait go first: there are data, which have them already. */
+  function isBehind({ state }: Query, operation: Operation): boolean {
+    return state.data !== undefined && waitingWrites.isAheadOf(operation);
+  }
+
+  /** What was read before a write that had to wait is read again after it: it has overtaken that, as a probe does. */
+  async function readAgain<T>(
+    query: Query,
+    operation: Operation,
+    data: T,
+    again: () => Promise<T>,
+  ): Promise<T> {
+    if (!waitingWrites.isAheadOf(operation)) return data;
+    await waitingWrites.letGoFirst(operation);
+    const isIts = byQuery.get(query) === operation && query.state.fetchStatus !== 'idle';
+    return isIts ? again() : data;
+  }
+
+  async function untilItsTurn(query: Query, operation: Operation): Promise<void> {
+    if (isBehind(query, operation)) await waitingWrites.letGoFirst(operation);
+    const isSent = !isKeptBack(operation) || (await shared.pauseBefore(operation));
     // It was cancelled meanwhile.
     if (operation.phase.kind === 'ended') throw operation.errors.lastError;
     // Its instance was disposed of.
@@ -144,9 +183,10 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
   function passed<T, K extends QueryKey>(
     queryFn: QueryFunction<T, K>,
     operation: Operation,
+    query: Query,
   ): QueryFunction<T, K> {
     return async (context) => {
-      if (isKeptBack(operation)) await untilItsTurn(operation);
+      if (isKeptBack(operation) || isBehind(query, operation)) await untilItsTurn(query, operation);
       const outer = operations.makeCurrent(operation);
       try {
         return queryFn(context);

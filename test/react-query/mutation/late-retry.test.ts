@@ -262,9 +262,33 @@ test('a PUT with a precondition is sent again: its server refuses it', async () 
           signal,
         }),
       ),
-    { earlier: put('a'), later: put('b'), does: [503, 200, 412] },
+    { earlier: put('a'), later: put('b'), does: [{ status: 503, afterMs: 400 }, 200, 412] },
   );
   expect(sent).toEqual(['PUT a', 'PUT b', 'PUT a']);
+});
+
+test('a DELETE does not delete what a POST has made at its URL meanwhile, as its Location says', async () => {
+  const docs = new Map([['/docs/1', 'before']]);
+  const sent: string[] = [];
+  const rig = createRig({
+    fetch: async (input, init) => {
+      const { method } = new Request(input, init);
+      sent.push(method);
+      if (sent.length === 1) return new Response(null, { status: 503 });
+      if (method === 'DELETE') docs.delete('/docs/1');
+      else docs.set('/docs/1', 'new');
+      return new Response('{}', { status: 201, headers: { Location: '/docs/1' } });
+    },
+  });
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const deleted = retry(rig.steady, ({ signal }) =>
+    rig.steady.fetch(`${base}/docs/1`, { method: 'DELETE', signal }),
+  ).catch((error: unknown) => outcomeOf(error).kind);
+  await rig.time.advance(300);
+  await rig.steady.fetch(`${base}/docs`, { method: 'POST' });
+  await rig.time.advance(10_000);
+  expect(docs.get('/docs/1')).toBe('new');
+  expect(await deleted).toBe('superseded');
 });
 
 test('a status of a mutation that was superseded says so, and a warning names the remedy', async () => {
