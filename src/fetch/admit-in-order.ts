@@ -1,18 +1,16 @@
 import type { Clock } from '../lib/clock.ts';
 import { shown } from '../lib/input/url.ts';
 import { warn } from '../lib/input/warn.ts';
-import { createAlarm } from '../lib/timer.ts';
-import type { PausedAttempt } from '../operation/environment.ts';
 import { reportFailure } from '../operation/error-info.ts';
 import { NotSentError } from '../operation/errors.ts';
 import type { Operations } from '../operation/operations.ts';
 import type { Obstacle, WriteOrder } from '../operation/write-order.ts';
-import type { Pause } from '../origin/wait-queue.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import type { Failure, PauseReason } from '../policy/outcome.ts';
 import type { FetchContext, Sent } from './attempt/attempt.ts';
 import { dropped } from './attempt/failure.ts';
 import { readHeaders } from './init.ts';
+import { letGoFirst } from './let-go-first.ts';
 import type { SteadyRequest } from './request.ts';
 import type { WaitingWrites } from './waiting-writes.ts';
 
@@ -31,7 +29,7 @@ type Way = Pick<FetchContext, 'admit' | 'recordOutcome'>;
  * until it is known what became of that.
  */
 export function admitInOrder(context: OrderContext, way: Way): Way {
-  const { writeOrder } = context;
+  const { clock, writeOrder } = context;
   const admitWrite = (request: SteadyRequest): ReturnType<Way['admit']> => {
     const write = writeOrder.ask(request.operation, request, isGuarded(request));
     request.setWrite(write);
@@ -61,7 +59,13 @@ export function admitInOrder(context: OrderContext, way: Way): Way {
     return isCut ? goFirst(context, request, admitted, begin) : admitted.then(begin);
   };
   const admitLater = async (request: SteadyRequest): Promise<Sent> => {
-    await waitBehind(context, request);
+    const { operation, signal, write } = request;
+    const isBehind = (): boolean => !signal?.aborted && write?.obstacle() === 'open';
+    const endAt = clock.now() + operation.policyOf(request).maxPauseMs;
+    const end = await letGoFirst(clock, operation, isBehind, endAt);
+    if (end === 'dropped') throw dropped(request, signal);
+    // What it waits for may have been done.
+    if (end === 'expired') throw supersede(context, request);
     return admitWrite(request) as Sent | Promise<Sent>;
   };
   return {
@@ -112,79 +116,6 @@ function isGuarded({ input, init }: SteadyRequest): boolean {
 function giveBack({ permit, effect, request }: Sent): void {
   permit.settle(undefined, undefined, true);
   request.operation.effects.resolve(effect, 'no');
-}
-
-/** Waits until it is known what became of a later write. */
-function waitBehind(context: OrderContext, request: SteadyRequest): Promise<void> {
-  return new Promise((resolve, reject) => {
-    new BehindWrite(context, request, resolve, reject).begin();
-  });
-}
-
-/** A request that waits until it is known what became of a later write. */
-class BehindWrite implements PausedAttempt {
-  readonly pause: Pause = { reason: 'queued', retryAt: undefined };
-  readonly #context: OrderContext;
-  readonly #request: SteadyRequest;
-  readonly #onGo: () => void;
-  readonly #onFail: (error: unknown) => void;
-  #stop = (): void => {};
-
-  constructor(
-    context: OrderContext,
-    request: SteadyRequest,
-    onGo: () => void,
-    onFail: (error: unknown) => void,
-  ) {
-    this.#context = context;
-    this.#request = request;
-    this.#onGo = onGo;
-    this.#onFail = onFail;
-  }
-
-  begin(): void {
-    const { clock, operations } = this.#context;
-    const { operation, signal, write } = this.#request;
-    const expiresAt = clock.now() + operation.policyOf(this.#request).maxPauseMs;
-    const check = (): void => {
-      const obstacle = write?.obstacle();
-      if (typeof obstacle !== 'number') return this.#end('sent', this.#onGo);
-      if (clock.now() >= expiresAt) return this.expire();
-      setAlarm(Math.min(obstacle, expiresAt));
-    };
-    const drop = (): void => this.drop();
-    const setAlarm = createAlarm(clock, check);
-    const unwatch = write?.watch(check);
-    signal?.addEventListener('abort', drop);
-    operations.waits.add(this);
-    this.#stop = () => {
-      setAlarm(Infinity);
-      unwatch?.();
-      signal?.removeEventListener('abort', drop);
-      operations.waits.delete(this);
-    };
-    operation.pause(this);
-    check();
-  }
-
-  /** A press does not undo a later write, either. */
-  go(): void {}
-  renew(): void {}
-  /** What it waits for may have been done. */
-  expire(): void {
-    this.#end('expired', () => this.#onFail(supersede(this.#context, this.#request)));
-  }
-  drop(): void {
-    this.#end('dropped', () => this.#onFail(dropped(this.#request, this.#request.signal)));
-  }
-
-  #end(result: 'sent' | 'expired' | 'dropped', act: () => void): void {
-    const { operation } = this.#request;
-    if (!operation.pauses.list.includes(this)) return;
-    this.#stop();
-    operation.resume(this, result);
-    act();
-  }
 }
 
 /** The error of a request that is not sent, because it would undo a later write. */

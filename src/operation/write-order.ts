@@ -1,30 +1,10 @@
 import type { Clock } from '../lib/clock.ts';
 import { toUrl } from '../lib/input/url.ts';
 import type { Processed } from '../policy/outcome.ts';
-import type { ShareWrites, WriteWord } from '../tabs/write-word.ts';
+import type { SentWrite, ShareWrites, WritePlace, WriteWord } from '../tabs/write-word.ts';
 
-/** Where a write stands among all writes: when it was first asked for and, within one moment, its turn. */
-interface WritePlace {
-  /** In epoch milliseconds. */
-  readonly at: number;
-  readonly turn: number;
-}
-
-/** A write that was sent: what an earlier one to the same resource has to know of it. */
-interface SentWrite {
-  readonly place: WritePlace;
-  /** It leaves nothing of what earlier writes have made of the resource. */
-  readonly isReplacing: boolean;
-  /** Whether it may have been done. */
-  readonly mayBeDone: boolean;
-  /** Until when it may still be done, as far as is known; in epoch milliseconds. */
-  readonly openUntil: () => number;
-  /** A later write was done: this one ends its wait for a retry. */
-  readonly skipWait?: () => void;
-}
-
-/** What a later write means to an earlier one: it comes too late, or waits until then at most to know. */
-export type Obstacle = 'superseded' | number;
+/** What a later write means to an earlier one: it comes too late, or it is not known yet whether it does. */
+export type Obstacle = 'superseded' | 'open';
 
 /** The operation of a write. */
 interface Writer {
@@ -44,8 +24,6 @@ interface Writer {
 const decidedMs = 50;
 /** A retry that is due is sent by then. */
 const latestMs = 2000;
-/** What another tab has sent, and says nothing more of, may have been done by then. */
-const answeredMs = 15_000;
 /** So many resources are remembered: those that were written last. */
 const mostResources = 500;
 
@@ -63,20 +41,9 @@ class Resource {
   #changedAt: WritePlace | undefined;
   /** Those that were sent, and may be sent again. */
   readonly #open: Set<SentWrite> = new Set();
-  readonly #listeners: Set<() => void> = new Set();
 
   constructor(clock: Clock) {
     this.clock = clock;
-  }
-
-  isWaitedFor(): boolean {
-    return this.#listeners.size > 0;
-  }
-
-  /** Calls the listener when a write is answered or over, until the returned function is called. */
-  watch(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
   }
 
   open(write: SentWrite): void {
@@ -87,23 +54,18 @@ class Resource {
   update(write: SentWrite, isDone: boolean): void {
     if (isDone) this.#close(write);
     else if (!write.mayBeDone) this.#open.delete(write);
-    for (const listener of this.#listeners) listener();
-    for (const earlier of this.#open)
-      if (this.obstacleTo(earlier) === 'superseded') earlier.skipWait?.();
+    for (const earlier of this.#open) earlier.endIfSuperseded?.();
   }
 
   /** What a later write means to this one; undefined where there is none. */
-  obstacleTo(write: SentWrite, isAppending = false): Obstacle | undefined {
-    const { place } = write;
+  obstacleTo(place: WritePlace, isAppending: boolean): Obstacle | undefined {
     this.#closeOld();
     if (isBefore(place, this.#replacedAt)) return 'superseded';
     // Of two that add something both count.
     if (!isAppending && isBefore(place, this.#changedAt)) return 'superseded';
-    let until: number | undefined;
     for (const one of this.#open)
-      if (isBefore(place, one.place) && (one.isReplacing || !isAppending))
-        until = Math.max(until ?? 0, one.openUntil());
-    return until;
+      if (isBefore(place, one.place) && (one.isReplacing || !isAppending)) return 'open';
+    return undefined;
   }
 
   #closeOld(): void {
@@ -167,11 +129,7 @@ export class Write implements SentWrite {
   }
 
   obstacle(): Obstacle | undefined {
-    return this.#isGuarded ? undefined : this.#resource.obstacleTo(this, this.#isAppending);
-  }
-
-  watch(listener: () => void): () => void {
-    return this.#resource.watch(listener);
+    return this.#isGuarded ? undefined : this.#resource.obstacleTo(this.place, this.#isAppending);
   }
 
   /** It goes out. */
@@ -203,31 +161,9 @@ export class Write implements SentWrite {
     return retryAt === undefined ? this.#answeredAt + decidedMs : retryAt + latestMs;
   }
 
-  skipWait(): void {
-    this.#writer.phase.skip?.();
-  }
-}
-
-/** A write of another tab. */
-class WriteElsewhere implements SentWrite {
-  readonly place: WritePlace;
-  readonly isReplacing: boolean;
-  readonly #until: number;
-  mayBeDone = true;
-
-  constructor({ agoMs, isReplacing }: WriteWord, now: number) {
-    this.place = { at: now - agoMs, turn: 0 };
-    this.isReplacing = isReplacing;
-    this.#until = now + answeredMs;
-  }
-
-  openUntil(): number {
-    return this.#until;
-  }
-
-  /** It was refused, and so it was not done. */
-  refuse(): void {
-    this.mayBeDone = false;
+  /** A later write is done: the wait for a retry ends. */
+  endIfSuperseded(): void {
+    if (this.obstacle() === 'superseded') this.#writer.phase.skip?.();
   }
 }
 
@@ -241,8 +177,6 @@ export class WriteOrder {
   readonly #share: () => ShareWrites | undefined;
   /** By URL, those written last at the end. */
   readonly #resources: Map<string, Resource> = new Map();
-  /** What other tabs have sent and is not answered. */
-  readonly #elsewhere: Map<string, WriteElsewhere> = new Map();
   #say: ((word: WriteWord) => void) | undefined;
   #lastTurn = 0;
 
@@ -260,7 +194,11 @@ export class WriteOrder {
     request: { readonly method: string; readonly url: string },
     isGuarded: boolean,
   ): Write {
-    this.#say ??= this.#share()?.((word, from) => this.#hear(word, from));
+    this.#say ??= this.#share()?.((name, write, state) => {
+      const elsewhere = this.#resourceAt(name);
+      if (state === 'sent') elsewhere.open(write);
+      else elsewhere.update(write, state === 'done');
+    });
     const name = resourceOf(request.url);
     const known = writer.writeTo(name);
     if (known?.isOf(writer, request)) return known.goOn(writer);
@@ -291,35 +229,17 @@ export class WriteOrder {
     this.#resources.clear();
   }
 
-  #hear(word: WriteWord, from: number): void {
-    const id = `${from} ${word.write}`;
-    const resource = this.#resourceAt(word.resource);
-    const write = this.#elsewhere.get(id) ?? new WriteElsewhere(word, this.#clock.now());
-    this.#elsewhere.delete(id);
-    if (word.state === 'sent') {
-      this.#elsewhere.set(id, write);
-      dropFirst(this.#elsewhere, mostResources);
-      return resource.open(write);
-    }
-    if (word.state === 'refused') write.refuse();
-    resource.update(write, word.state === 'done');
-  }
-
   #resourceAt(name: string): Resource {
     const all = this.#resources;
     const resource = all.get(name) ?? new Resource(this.#clock);
     all.delete(name);
     all.set(name, resource);
-    dropFirst(all, mostResources, (one) => one === resource || one.isWaitedFor());
+    // Those that were written last stay.
+    for (const first of all.keys()) {
+      if (all.size <= mostResources) break;
+      all.delete(first);
+    }
     return resource;
-  }
-}
-
-/** Leaves so many at most, but for those that stay. */
-function dropFirst<T>(all: Map<string, T>, most: number, stays?: (one: T) => boolean): void {
-  for (const [name, one] of all) {
-    if (all.size <= most) return;
-    if (!stays?.(one)) all.delete(name);
   }
 }
 

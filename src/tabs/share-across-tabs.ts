@@ -11,7 +11,7 @@ import {
   type Line,
   type Word,
 } from './leader.ts';
-import { readWriteWord, type ShareWrites, writesKey } from './write-word.ts';
+import { createWritesElsewhere, type ShareWrites, writesKey } from './write-word.ts';
 
 /** What sharing brings. */
 export interface TabsCode {
@@ -77,7 +77,7 @@ export function createTabs(clock: Clock, random: Random, ports: SharePorts, lead
   const ownId = (): number => (id ??= random());
   const members = new Map<unknown, Hear>();
   let channel: ShareChannel | undefined;
-  let hearWrite: Parameters<ShareWrites>[0] | undefined;
+  let hearWrite: ReturnType<typeof createWritesElsewhere> | undefined;
   let isVisible = false;
   let isAlone = false;
 
@@ -85,11 +85,7 @@ export function createTabs(clock: Clock, random: Random, ports: SharePorts, lead
     const message = Object(data) as Readonly<Record<string, unknown>>;
     const { key, from } = message;
     if (message['version'] !== version || typeof from !== 'number') return;
-    if (key === writesKey) {
-      const write = readWriteWord(message);
-      if (write) hearWrite?.(write, from);
-      return;
-    }
+    if (key === writesKey) return hearWrite?.(message, from);
     const word = readWord(message);
     if (word) members.get(key)?.(word, from);
   };
@@ -128,7 +124,7 @@ export function createTabs(clock: Clock, random: Random, ports: SharePorts, lead
       return createLeader(clock, random, line, onLead);
     },
     shareWrites(hear) {
-      hearWrite = hear;
+      hearWrite = createWritesElsewhere(clock, hear);
       return (word) => post(writesKey, word);
     },
     dispose() {

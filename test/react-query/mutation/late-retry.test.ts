@@ -32,6 +32,8 @@ type Does = number | 'lost' | 'network' | { readonly status: number; readonly af
 /** A server that keeps a text for each URL, and answers as it is told, request by request. */
 function createStore(does: readonly Does[], docs: Record<string, string> = { [doc]: 'before' }) {
   const sent: string[] = [];
+  const times: number[] = [];
+  const startedAt = Date.now();
   const apply = (method: string, path: string, text: string): void => {
     if (method === 'PUT') docs[path] = text;
     else if (method === 'DELETE') delete docs[path];
@@ -43,6 +45,7 @@ function createStore(does: readonly Does[], docs: Record<string, string> = { [do
     const text = await request.text();
     const next = does[sent.length] ?? 200;
     sent.push(`${request.method} ${text}`.trim());
+    times.push(Date.now() - startedAt);
     const { status, afterMs } = typeof next === 'object' ? next : { status: next, afterMs: 0 };
     if (afterMs > 0) await new Promise((done) => void setTimeout(done, afterMs));
     if (status === 'network') throw new TypeError('Failed to fetch');
@@ -50,7 +53,7 @@ function createStore(does: readonly Does[], docs: Record<string, string> = { [do
     if (isDone) apply(request.method, pathname + search, text);
     return new Response('{}', { status: status === 'lost' ? 503 : status });
   };
-  return { docs, sent, fetch };
+  return { docs, sent, times, fetch };
 }
 
 /** Keys are honoured, so that POST and PATCH are sent again. */
@@ -241,13 +244,14 @@ describe.each(Object.entries(senders))('%s', (name, sender) => {
     ['a POST', { method: 'POST', text: 'b' }, 'before+b+a'],
     ['a PATCH', { method: 'PATCH', text: 'b' }, 'before+b+a'],
   ])('a POST with a key is sent again after %s: both count', async (_, later, kept) => {
-    const { docs, outcomes } = await run(sender, {
+    const { docs, outcomes, times } = await run(sender, {
       earlier: { method: 'POST', text: 'a' },
       later,
       does: [503, 200],
     });
     expect(docs[doc]).toBe(kept);
     expect(outcomes.toSorted()).toEqual(['earlier done', 'later done']);
+    expect((times[2] ?? 0) - (times[0] ?? 0)).toBe(500);
   });
 });
 
