@@ -2,7 +2,7 @@ import { attemptContext, bindFetch, type Fetches } from '../../fetch/bind-fetch.
 import type { RawFetch, SteadyFetch } from '../../fetch/fetch.ts';
 import { renewableAt } from '../../fetch/extension.ts';
 import type { SteadyInit } from '../../fetch/init.ts';
-import type { WaitingWrites } from '../../fetch/waiting-writes.ts';
+import type { WaitingWrites } from '../../fetch/order/waiting-writes.ts';
 import { submissionExtension } from '../../fetch/keys.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { toUrl } from '../../lib/input/url.ts';

@@ -1,5 +1,5 @@
 import { onlineManager, type QueryClient } from '@tanstack/react-query';
-import type { WaitingWrites } from '../../fetch/waiting-writes.ts';
+import type { WaitingWrites } from '../../fetch/order/waiting-writes.ts';
 import { systemClock } from '../../lib/clock.ts';
 
 /** What React Query resumes has been answered by then, as a rule. */

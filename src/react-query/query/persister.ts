@@ -12,7 +12,7 @@ import type { Operations, Signals } from '../../operation/operations.ts';
 import { noOwner, Owner } from '../../operation/owner.ts';
 import type { Refresh } from '../../origin/wait-queue.ts';
 import type { Admissions } from '../../fetch/admit.ts';
-import type { WaitingWrites } from '../../fetch/waiting-writes.ts';
+import type { WaitingWrites } from '../../fetch/order/waiting-writes.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';

@@ -1,17 +1,17 @@
-import type { Clock } from '../lib/clock.ts';
-import { shown } from '../lib/input/url.ts';
-import { warn } from '../lib/input/warn.ts';
-import { reportFailure } from '../operation/error-info.ts';
-import { NotSentError } from '../operation/errors.ts';
-import type { Operations } from '../operation/operations.ts';
-import type { Obstacle, WriteOrder } from '../operation/write-order.ts';
-import { isSafeMethod } from '../policy/operation.ts';
-import type { Failure, PauseReason } from '../policy/outcome.ts';
-import type { FetchContext, Sent } from './attempt/attempt.ts';
-import { dropped } from './attempt/failure.ts';
-import { readHeaders } from './init.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { shown } from '../../lib/input/url.ts';
+import { warn } from '../../lib/input/warn.ts';
+import { reportFailure } from '../../operation/error-info.ts';
+import { NotSentError } from '../../operation/errors.ts';
+import type { Operations } from '../../operation/operations.ts';
+import type { Obstacle, WriteOrder } from '../../operation/write-order.ts';
+import { isSafeMethod } from '../../policy/operation.ts';
+import type { Failure, PauseReason } from '../../policy/outcome.ts';
+import type { FetchContext, Sent } from '../attempt/attempt.ts';
+import { dropped } from '../attempt/failure.ts';
+import { readHeaders } from '../init.ts';
 import { letGoFirst } from './let-go-first.ts';
-import type { SteadyRequest } from './request.ts';
+import type { SteadyRequest } from '../request.ts';
 import type { WaitingWrites } from './waiting-writes.ts';
 
 interface OrderContext {

@@ -1,7 +1,7 @@
-import type { Clock } from '../lib/clock.ts';
-import { createAlarm } from '../lib/timer.ts';
-import type { PausedAttempt } from '../operation/environment.ts';
-import type { Operation } from '../operation/operation.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { createAlarm } from '../../lib/timer.ts';
+import type { PausedAttempt } from '../../operation/environment.ts';
+import type { Operation } from '../../operation/operation.ts';
 
 /** Whether the others have gone is looked at so often. */
 const checkMs = 50;

@@ -1,6 +1,6 @@
-import type { Clock } from '../lib/clock.ts';
-import { originOf } from '../lib/input/url.ts';
-import type { Operation } from '../operation/operation.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { originOf } from '../../lib/input/url.ts';
+import type { Operation } from '../../operation/operation.ts';
 import { letGoFirst } from './let-go-first.ts';
 
 /** A write that had to wait: it is sent, or would be as soon as its origin lets it. */
