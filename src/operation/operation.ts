@@ -26,6 +26,7 @@ import { Route } from './parts/route.ts';
 import type { Submission, Steps } from './parts/submission.ts';
 import type { Session } from './parts/session.ts';
 import { warnOfLoop } from './warn-of-loop.ts';
+import type { Write } from './write-order.ts';
 
 /** Without sleep, timers are late by at most this: those of a hidden tab. */
 const latestMs = 1000;
@@ -74,6 +75,8 @@ export class Operation {
   #isStarted: boolean | undefined;
   /** Its requests that succeeded. */
   #answered: Set<string> | undefined;
+  /** Its writes, by the resource that they write to. */
+  #writes: Map<string, Write> | undefined;
   /** Its last progress: when, in epoch milliseconds, and how long it had been paused before. */
   #progress: { readonly at: number; readonly pausedMs: number } | undefined;
 
@@ -96,6 +99,7 @@ export class Operation {
     this.errors = new KnownErrors(this.effects);
     this.route = new Route(given.at);
     this.#isStarted = before?.isStarted;
+    this.#writes = before?.writes;
   }
 
   /** Sets the owner of its current attempt and of those that follow. */
@@ -235,11 +239,21 @@ export class Operation {
     this.#answered = undefined;
     if (this.pauses.list !== none) this.pauses.each('drop');
     this.owner = this.owner.past();
+    for (const write of this.#writes?.values() ?? none) write.end();
   }
 
   /** The state to begin the next attempt with, if that is an object of its own. */
   handOver(): HandedOver {
-    return { ref: this.ref, attempt: this.attempt, isStarted: this.#isStarted };
+    const writes = this.#writes;
+    return { ref: this.ref, attempt: this.attempt, isStarted: this.#isStarted, writes };
+  }
+
+  /** Its write to this resource. */
+  writeTo(resource: string): Write | undefined {
+    return this.#writes?.get(resource);
+  }
+  keepWrite(resource: string, write: Write): void {
+    this.#writes = (this.#writes ?? new Map<string, Write>()).set(resource, write);
   }
 
   /** Shows the state of another operation that does all of its work. */

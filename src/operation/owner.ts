@@ -6,6 +6,7 @@ import type { PausedAttempt, SubmissionHook } from './environment.ts';
 import type { Destination } from './parts/route.ts';
 import type { Submission } from './parts/submission.ts';
 import type { OperationResult } from './events.ts';
+import type { Write } from './write-order.ts';
 
 /** The state of an operation between or within its attempts, with the data of that state only. */
 export type Phase =
@@ -73,6 +74,8 @@ export interface HandedOver {
   readonly attempt: number;
   /** Its start was emitted, so its end must be. */
   readonly isStarted: boolean | undefined;
+  /** Its writes so far. */
+  readonly writes?: Map<string, Write> | undefined;
 }
 
 /** The initial state of an operation. */
@@ -101,6 +104,8 @@ export interface OperationInit {
   readonly isUrged?: boolean | undefined;
   /** A user has just requested it: something that is down is probed at once. */
   readonly isWish?: boolean | undefined;
+  /** When the user meant what it writes, in epoch milliseconds. @default when its first request is asked for */
+  readonly meantAt?: number | undefined;
   /** It may continue where the policy stops (the app's own `retry`, or the outbox), so its owner ends it. */
   readonly endsWithOwner?: boolean | undefined;
 }

@@ -228,6 +228,7 @@ const finals: Partial<Record<StopReason, DeadReason>> = {
   processed: 'answer-lost',
   expired: 'expired',
   'age-unknown': 'age-unknown',
+  superseded: 'superseded',
 };
 
 /**

@@ -206,6 +206,9 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
         if (storage.durable() === engine && !isDisposed) void resume(engine);
       });
   };
+  const removeSource = context.sender.waitingWrites.addSource((origin) =>
+    storage.engines().some(({ worker }) => worker.isReleasing(origin)),
+  );
   const successes = watchSuccesses(
     context.sender.emitter,
     clock,
@@ -291,6 +294,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       enqueuer.close();
       unwatch();
       successes.dispose();
+      removeSource();
       setPoll?.(Infinity);
       display.dispose();
       sweeper.dispose();

@@ -29,6 +29,8 @@ export type StopReason =
   | 'expired'
   /** The same, where the age of the key is not known: the clock was set back since another page made it. */
   | 'age-unknown'
+  /** A later write to its URL was sent, which another attempt would undo. */
+  | 'superseded'
   /** The user pressed Cancel. */
   | 'cancelled';
 
@@ -74,6 +76,8 @@ export interface DecideContext {
   readonly isAlone?: boolean;
   /** Whether another client sent the request. Then the endpoint is unknown, and nothing is paused. @default false */
   readonly isForeign?: boolean;
+  /** Whether a later write to its URL was sent, which another attempt would undo. @default false */
+  readonly isSuperseded?: boolean;
   /** How long Retry-After and rate limits still close the endpoint for all requests, in milliseconds. @default 0 */
   readonly limitedMs?: number;
   /** Receives what is wrong with the return value of `shouldRetry`. @default none */
@@ -219,6 +223,8 @@ const stopRules: readonly StopRule[] = [
   ['expired', ({ failure }) => failure.kind === 'expired'],
   /** Key of unknown age: It may have taken effect, and the clock was set back since another page made its idempotency key. */
   ['age-unknown', ({ failure }) => failure.kind === 'age-unknown'],
+  /** Superseded: It was not sent, because a later write to its URL was. */
+  ['superseded', ({ failure }) => failure.kind === 'superseded'],
   /** Never sent: The page or the browser refused to send it, and would do so again. */
   ['not-retryable', ({ failure }) => failure.kind === 'invalid'],
   /** Refused by the app: `shouldRetry` returned false, or the API says that another attempt gets the same answer. */
@@ -270,6 +276,8 @@ const stopRules: readonly StopRule[] = [
   ],
   /** Another request: Another request of the operation may have taken effect, and would do so once more. */
   ['not-idempotent', ({ context }) => !!context.isUnrepeatable],
+  /** Later write: A later write to its URL was sent, which another attempt would undo. */
+  ['superseded', ({ context }) => !!context.isSuperseded],
 ];
 
 /**
@@ -310,7 +318,8 @@ const statusReasons: Readonly<Record<number, RetryReason>> = {
 export function whyRetry(failure: Failure): RetryReason | undefined {
   const { kind } = failure;
   if (kind === 'aborted' || kind === 'invalid') return undefined;
-  if (kind === 'paused-too-long' || kind === 'expired' || kind === 'age-unknown') return undefined;
+  if (kind === 'paused-too-long' || kind === 'expired') return undefined;
+  if (kind === 'age-unknown' || kind === 'superseded') return undefined;
   if (kind !== 'http') return kind;
   if (failure.inProgress) return 'in-progress';
   const { status, retryAfterMs } = failure;

@@ -31,6 +31,7 @@ export type PauseReason =
  * | `paused-too-long` | it was not sent: it was paused for as long as it may be | no; unknown if an earlier attempt was sent |
  * | `expired` | it was not sent again: its idempotency key is older than its API keeps it | unknown |
  * | `age-unknown` | it was not sent again: the clock was set back since another page made its idempotency key, so its age is not known | unknown |
+ * | `superseded` | it was not sent, or not again: a later write to its URL was, which it would undo | no; unknown if an earlier attempt was sent |
  * | `error` | something else threw inside the operation, and nothing is known about it | unknown |
  *
  * The error that an operation ends with covers all its requests: `no` only if certainly none was processed.
@@ -66,7 +67,16 @@ type Cause =
        */
       readonly retryAt: number | undefined;
     }
-  | { readonly kind: 'network' | 'aborted' | 'invalid' | 'expired' | 'age-unknown' | 'error' };
+  | {
+      readonly kind:
+        | 'network'
+        | 'aborted'
+        | 'invalid'
+        | 'expired'
+        | 'age-unknown'
+        | 'superseded'
+        | 'error';
+    };
 
 /** The fields that only some kinds of outcome have. */
 export interface FailureDetails {

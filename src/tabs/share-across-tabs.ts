@@ -11,6 +11,7 @@ import {
   type Line,
   type Word,
 } from './leader.ts';
+import { createWritesElsewhere, type ShareWrites, writesKey } from './write-word.ts';
 
 /** The code that shares across tabs. */
 export interface TabsCode {
@@ -26,6 +27,7 @@ export type Leads = Set<(key: string, ...lead: Parameters<LeadListener>) => void
 export interface Tabs {
   /** Joins the admissions of one origin. `receive` gets the messages of other tabs. */
   readonly join: (key: string, hear: Hear) => Leader;
+  readonly shareWrites: ShareWrites;
   /** From now on this tab works alone. */
   readonly dispose: () => void;
 }
@@ -75,14 +77,24 @@ export function createTabs(clock: Clock, random: Random, ports: SharePorts, lead
   const ownId = (): number => (id ??= random());
   const members = new Map<unknown, Hear>();
   let channel: ShareChannel | undefined;
+  let hearWrite: ReturnType<typeof createWritesElsewhere> | undefined;
   let isVisible = false;
   let isAlone = false;
 
   const receive = (data: unknown): void => {
     const message = Object(data) as Readonly<Record<string, unknown>>;
     const { key, from } = message;
-    const word = message['version'] === version ? readWord(message) : undefined;
-    if (word && typeof from === 'number') members.get(key)?.(word, from);
+    if (message['version'] !== version || typeof from !== 'number') return;
+    if (key === writesKey) return hearWrite?.(message, from);
+    const word = readWord(message);
+    if (word) members.get(key)?.(word, from);
+  };
+  const post = (key: string, word: object): void => {
+    try {
+      channel?.post({ version, key, from: ownId(), ...word });
+    } catch {
+      // A channel that the browser has closed.
+    }
   };
   const close = (): void => {
     channel?.close();
@@ -107,15 +119,13 @@ export function createTabs(clock: Clock, random: Random, ports: SharePorts, lead
           // Another admission of the same origin may have joined since.
           if (members.get(key) === hear) members.delete(key);
         },
-        say(word) {
-          try {
-            channel?.post({ version, key, from: ownId(), ...word });
-          } catch {
-            // The browser has closed the channel.
-          }
-        },
+        say: (word) => post(key, word),
       };
       return createLeader(clock, random, line, onLead);
+    },
+    shareWrites(hear) {
+      hearWrite = createWritesElsewhere(clock, hear);
+      return (word) => post(writesKey, word);
     },
     dispose() {
       isAlone = true;

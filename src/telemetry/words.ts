@@ -26,6 +26,7 @@ export const reasons: Readonly<Record<RetryReason | StopReason, string>> = {
   'paused-too-long': 'it was paused for longer than maxPauseMs',
   expired: 'it may have taken effect, and its idempotency key has expired',
   'age-unknown': 'it may have taken effect, and the age of its idempotency key is not known',
+  superseded: 'a later write to its URL was sent, which another attempt would undo',
   cancelled: 'the user cancelled it',
 };
 
@@ -73,6 +74,8 @@ export function describeOutcome(outcome: Outcome): string {
       return 'its idempotency key has expired';
     case 'age-unknown':
       return 'the age of its idempotency key is not known';
+    case 'superseded':
+      return 'superseded by a later write';
     case 'invalid':
       return 'a request that cannot be sent';
     default:

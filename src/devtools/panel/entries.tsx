@@ -21,6 +21,7 @@ const deadReasons = {
   expired: 'it may have been done, and its key has expired',
   'age-unknown': 'it may have been done, and the age of its key is not known',
   'cannot-find-out': 'it may have been done, and its key no longer tells',
+  superseded: 'a later write to its URL was sent',
   'max-attempts': 'maxAttempts of its handler was reached',
   'max-age': 'maxAgeMs of its handler has passed',
   'handler-missing': 'no handler has its name',

@@ -2,6 +2,7 @@ import { attemptContext, bindFetch, type Fetches } from '../../fetch/bind-fetch.
 import type { RawFetch, SteadyFetch } from '../../fetch/fetch.ts';
 import { renewableAt } from '../../fetch/extension.ts';
 import type { SteadyInit } from '../../fetch/init.ts';
+import type { WaitingWrites } from '../../fetch/order/waiting-writes.ts';
 import { submissionExtension } from '../../fetch/keys.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { toUrl } from '../../lib/input/url.ts';
@@ -25,7 +26,9 @@ import type { HandlerDefinition } from '../handler.ts';
 import type { Row } from '../store/schema.ts';
 
 /** What sends for an outbox. */
-export interface SenderContext extends LoopContext, Fetches {}
+export interface SenderContext extends LoopContext, Fetches {
+  readonly waitingWrites: WaitingWrites;
+}
 
 /** How an entry is sent. */
 export interface SendOptions extends Omit<KeepOptions, 'idempotent'> {
@@ -102,6 +105,8 @@ export async function sendEntry(
     before,
     timeoutFactor: 2 ** Math.min(entry.timeouts ?? 0, mostDoublings),
     endsWithOwner: true,
+    // Sent again by a user, it is meant anew.
+    meantAt: isUrged || entry.isRedriven ? undefined : entry.createdAt,
   });
   running.operation = operation;
   operation.attend(new EntryOwner(entry, onChange));

@@ -85,7 +85,7 @@ export function bury(
       attempts,
       kind: 'dead',
       reason,
-      isBlocking: definition?.handler.onDead !== 'pass',
+      isBlocking: reason !== 'superseded' && definition?.handler.onDead !== 'pass',
       isInDoubt,
       error: error === undefined ? undefined : shorten(error),
       ...tried,

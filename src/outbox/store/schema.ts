@@ -18,6 +18,8 @@ export type DeadReason =
   | 'age-unknown'
   /** It may have been done, and sent again under its key, that was not found out: its API gives a stored failure. */
   | 'cannot-find-out'
+  /** A later write to its URL was sent, which it would undo. */
+  | 'superseded'
   /** The app's own limits, `maxAttempts` and `maxAgeMs`. */
   | 'max-attempts'
   | 'max-age'

@@ -9,6 +9,7 @@ import { reportOf, toClientError } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
 import type { Operations, Signals } from '../../operation/operations.ts';
 import type { Admissions } from '../../fetch/admit.ts';
+import type { WaitingWrites } from '../../fetch/order/waiting-writes.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
@@ -38,6 +39,8 @@ export interface PersisterContext {
   /** What is known of each query. */
   readonly byQuery: QueryRecords;
   readonly pauseBefore: Admissions['pauseBefore'];
+  /** They go before a refetch that would show that they are undone. */
+  readonly waitingWrites: WaitingWrites;
   readonly connectivity: Admissions['connectivity'];
   readonly lifecycle: Lifecycle;
 }
@@ -47,8 +50,21 @@ export interface PersisterContext {
  * by the error that it ends in.
  */
 export function createPersister(shared: PersisterContext, inner?: AnyPersister): SteadyPersister {
-  // No async function: most of what an attempt costs is the garbage that it makes.
+  const { byQuery, waitingWrites } = shared;
   const persister = <T, K extends QueryKey>(
+    queryFn: QueryFunction<T, K>,
+    context: QueryFunctionContext<K>,
+    query: Query,
+  ): Promise<T> => {
+    const begun = attempt(queryFn, context, query);
+    const operation = byQuery.get(query);
+    if (!operation || query.state.data === undefined) return begun;
+    if (!waitingWrites.isAny() && !isKeptBack(operation)) return begun;
+    const again = (): Promise<T> => attempt(queryFn, context, query);
+    return begun.then((data) => readAgain(shared, query, operation, data, again));
+  };
+  // No async function: most of what an attempt costs is the garbage that it makes.
+  const attempt = <T, K extends QueryKey>(
     queryFn: QueryFunction<T, K>,
     context: QueryFunctionContext<K>,
     query: Query,
@@ -74,7 +90,7 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         ? shared.operations.run(
             operation,
             inner<T, K>,
-            [passed(shared, queryFn, operation), linked, query],
+            [passed(shared, queryFn, operation, query), linked, query],
             { onFail },
           )
         : shared.operations.run(operation, queryFn, [linked], { onFail });
@@ -83,9 +99,10 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       return begun;
     };
     let begun: Promise<T>;
-    if (inner || !isKeptBack(operation)) begun = send();
+    const mustWait = isKeptBack(operation) || isBehind(shared, query, operation);
+    if (inner || !mustWait) begun = send();
     else {
-      begun = untilItsTurn(shared, operation).then(send, (error: unknown) => {
+      begun = untilItsTurn(shared, query, operation).then(send, (error: unknown) => {
         operation.route.returnPermit();
         onFail(error);
         throw error;
@@ -126,11 +143,36 @@ function isKeptBack({ route: { at }, owner: { mayBeOffline } }: Operation): bool
   return !!at && !at.admission.isOpen({ ...at.sent, risk: at.sent.risk, mayBeOffline });
 }
 
+/** Writes that had to wait go first: the data that are there have them already. */
+function isBehind(
+  { waitingWrites }: PersisterContext,
+  { state }: Query,
+  operation: Operation,
+): boolean {
+  return state.data !== undefined && waitingWrites.isAheadOf(operation);
+}
+
+/** Data that were read before a write that had to wait are read again after it: a probe overtakes it. */
+async function readAgain<T>(
+  { byQuery, waitingWrites }: PersisterContext,
+  query: Query,
+  operation: Operation,
+  data: T,
+  again: () => Promise<T>,
+): Promise<T> {
+  if (!waitingWrites.isAheadOf(operation)) return data;
+  await waitingWrites.letGoFirst(operation);
+  const isIts = byQuery.get(query) === operation && query.state.fetchStatus !== 'idle';
+  return isIts ? again() : data;
+}
+
 async function untilItsTurn(
-  { pauseBefore }: PersisterContext,
+  shared: PersisterContext,
+  query: Query,
   operation: Operation,
 ): Promise<void> {
-  const isSent = await pauseBefore(operation);
+  if (isBehind(shared, query, operation)) await shared.waitingWrites.letGoFirst(operation);
+  const isSent = !isKeptBack(operation) || (await shared.pauseBefore(operation));
   // It was cancelled meanwhile.
   if (operation.phase.kind === 'ended') throw operation.errors.lastError;
   // Its instance was disposed of.
@@ -143,10 +185,12 @@ function passed<T, K extends QueryKey>(
   shared: PersisterContext,
   queryFn: QueryFunction<T, K>,
   operation: Operation,
+  query: Query,
 ): QueryFunction<T, K> {
   const { operations } = shared;
   return async (context) => {
-    if (isKeptBack(operation)) await untilItsTurn(shared, operation);
+    if (isKeptBack(operation) || isBehind(shared, query, operation))
+      await untilItsTurn(shared, query, operation);
     const outer = operations.makeCurrent(operation);
     try {
       return queryFn(context);

@@ -24,6 +24,7 @@ export const english: UiTexts = {
     'server-error': 'The server had an error',
     'not-ready': 'The server is not ready yet',
     refused: 'The server refused',
+    superseded: 'A later change was sent meanwhile',
     'paused-too-long': 'It waited too long',
     error: 'Something went wrong',
   },
@@ -88,6 +89,7 @@ export const english: UiTexts = {
       'age-unknown': 'It may have arrived, and it may be too old to be sent again safely.',
       'cannot-find-out':
         'It may have arrived, and the server does not say. Sent again, it could be done twice.',
+      superseded: 'A later change was sent meanwhile.',
       'max-attempts': 'It was tried as often as allowed.',
       'max-age': 'It is too old.',
       'handler-missing': 'This version of the page cannot send it.',

@@ -26,6 +26,7 @@ export const japanese: UiTexts = {
     'server-error': 'サーバーでエラーが発生しました',
     'not-ready': 'サーバーの準備がまだできていません',
     refused: 'サーバーに拒否されました',
+    superseded: 'その後の変更が送信されました',
     'paused-too-long': '待ち時間が長すぎました',
     error: 'エラーが発生しました',
   },
@@ -92,6 +93,7 @@ export const japanese: UiTexts = {
         '届いている可能性があり、時間が経ちすぎているかもしれないため、安全に再送信できません。',
       'cannot-find-out':
         '届いている可能性がありますが、サーバーに確認できません。再送信すると二重に実行されるおそれがあります。',
+      superseded: 'その後の変更が送信されました。',
       'max-attempts': '試行回数の上限に達しました。',
       'max-age': '保存期間を過ぎました。',
       'handler-missing': 'このバージョンのページでは送信できません。',

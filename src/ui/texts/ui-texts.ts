@@ -15,6 +15,8 @@ export type FailureWord =
    */
   | 'not-ready'
   | 'refused'
+  /** A later change was sent, which it would undo. */
+  | 'superseded'
   /** It was paused for longer than `maxPauseMs`. */
   | 'paused-too-long'
   | 'error';

@@ -21,6 +21,7 @@ function wordOf(failure: Failure, isRetried: boolean): FailureWord {
     case 'timeout':
     case 'body':
     case 'paused-too-long':
+    case 'superseded':
       return failure.kind;
     case 'http': {
       const { status, inProgress } = failure;
@@ -42,7 +43,8 @@ const mostSaid = 300;
  * The failure in words for the user. It must not contradict the text beside it: a refusal is not retried, and
  * leaves no doubt whether the mutation was done.
  */
-function failureText({ lastError, status: state }: RetryState, texts: UiTexts): string {
+function failureText({ lastError, status: state, reason }: RetryState, texts: UiTexts): string {
+  if (reason === 'superseded') return texts.failures.superseded;
   const { failure } = reportOf(lastError, systemClock.now());
   const word = wordOf(failure, state === 'waiting');
   if (state === 'unknown' && (word === 'refused' || word === 'rate-limited'))
