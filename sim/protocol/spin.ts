@@ -37,7 +37,8 @@ const started: Readonly<Record<Kind, readonly string[]>> = {
   all: ['-m1000000'],
   shortest: ['-m100000'],
   live: ['-a', '-f', '-m1000000'],
-  bits: ['-w30', '-k3', '-m1000000'],
+  // For five minutes at the most.
+  bits: ['-w30', '-k3', '-m1000000', '-Q5'],
 };
 
 const none: Troubles = {
