@@ -29,6 +29,22 @@ function nameRequires(code: string): string {
   return named;
 }
 
+/**
+ * A page without a bundler has no `process`, which every check for development reads. This gives it one, of
+ * production, before anything of an entry runs. Bundlers leave the import out: package.json says that it has no effect
+ * that they need, since they write the mode themselves.
+ */
+const processOfPage = `globalThis.process ??= { env: { NODE_ENV: 'production' } };\n`;
+const pathOfProcess = 'lib/process-of-page.js';
+
+const importProcess: Rolldown.Plugin = {
+  name: 'process-of-page',
+  renderChunk: (code, { fileName }, { format }) =>
+    format === 'es' && /^(?!server)[\w-]+\.js$/.test(fileName)
+      ? `import './${pathOfProcess}';\n${code}`
+      : undefined,
+};
+
 /** A file that calls a hook, or makes a context, is one of the client: a server component may still import it. */
 const markClient: Rolldown.Plugin = {
   name: 'use-client',
@@ -76,6 +92,7 @@ async function packDevtools(): Promise<void> {
       },
     },
     plugins: [
+      importProcess,
       markClient,
       {
         name: 'keep-the-rest',
@@ -83,7 +100,11 @@ async function packDevtools(): Promise<void> {
           if (!importer) return undefined;
           if (!source.startsWith('.')) return { id: source, external: true };
           const path = relative(dist, resolve(dirname(importer), source)).replaceAll('\\', '/');
-          return path.startsWith('devtools/') ? undefined : { id: `./${path}`, external: true };
+          // It comes first in each of them.
+          const moduleSideEffects = path !== pathOfProcess;
+          return path.startsWith('devtools/')
+            ? undefined
+            : { id: `./${path}`, external: true, moduleSideEffects };
         },
       },
     ],
@@ -138,6 +159,7 @@ export default defineConfig({
       renderChunk: (code, _chunk, { format }) =>
         format === 'cjs' ? nameRequires(code) : undefined,
     },
+    importProcess,
     markClient,
   ],
   hooks: {
@@ -147,6 +169,7 @@ export default defineConfig({
         : Promise.all([
             copyFile('src/ui/ui.css', 'dist/ui.css'),
             writeFile('dist/ui.css.d.ts', 'export {};\n'),
+            writeFile(`dist/${pathOfProcess}`, processOfPage),
           ]));
       // After both formats.
       if (++built % 2 === 0) await packDevtools();

@@ -1,2 +1,2 @@
-// Replaced by the app's bundler, as React's and React Query's own: the only piece of `process` in use.
+// The app's bundler replaces it, as it does for React and React Query. No other part of `process` is used.
 declare const process: { readonly env: { readonly NODE_ENV?: string } };

@@ -65,6 +65,8 @@ export default defineConfig({
   test: {
     // Vitest leaves one core to its watcher, which nobody runs here.
     maxWorkers: '100%',
+    // The console of a test is shown where the test fails.
+    silent: 'passed-only',
     testTimeout: testTimeoutMs,
     hookTimeout: testTimeoutMs,
     expect: { poll: { timeout: patienceMs } },

@@ -22,9 +22,9 @@ A fourth way, a fast retry that counts for nothing and comes on top of the other
 const never: UserJob['config'] = { policy: { fastRetryMs: 1e9 } };
 const lateProbe: readonly Patch[] = [
   {
-    file: 'origin/probe-schedule.ts',
-    find: 'if (isEarly) foregroundAt',
-    replace: 'if (isEarly && count < 0) foregroundAt',
+    file: 'origin/health/probe-schedule.ts',
+    find: 'isEarly ? now + between',
+    replace: 'isEarly && now < 0 ? now + between',
   },
 ];
 

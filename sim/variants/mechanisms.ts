@@ -14,22 +14,23 @@ const linesOf = (...files: readonly string[]): number =>
   files.reduce((sum, file) => sum + sourceOf(file).split('\n').length - 1, 0);
 
 const admission = 'origin/admission.ts';
-const health = 'origin/health.ts';
-const probes = 'origin/probe-schedule.ts';
+const health = 'origin/health/health.ts';
+const endpointHealth = 'origin/health/endpoint-health.ts';
+const probes = 'origin/health/probe-schedule.ts';
 
 /** The mechanisms of src/origin, and what the package is without each of them. */
 export const mechanisms: readonly Variant[] = [
   without(
     'health: nothing is taken for down, or paused',
-    linesOf('origin/health.ts', 'origin/probe-schedule.ts', 'origin/wait-queue.ts'),
-    health,
+    linesOf(health, endpointHealth, probes, 'origin/due.ts'),
+    endpointHealth,
     'return chance <= maxChance;',
     'return chance < 0 && chance <= maxChance;',
   ),
   without(
     'endpoints: the health is of the origin alone',
     // Folding is the first 18 of where a request goes.
-    linesOf('origin/health.ts') + 18,
+    linesOf(health) + 18,
     'fetch/endpoint.ts',
     "return `${method} ${path.split('/').map(foldSegment).join('/') || '/'}`;",
     'return path === method ? foldSegment(path) : "one";',
@@ -45,7 +46,7 @@ export const mechanisms: readonly Variant[] = [
     'what fails beside what is answered says nothing of its origin',
     12,
     health,
-    'const isNews = origin.isDown() || !this.isBroken(endpoint);',
+    'const isNews = isDown(origin) || !this.isBroken(endpoint);',
     'const isNews = own !== origin;',
   ),
   without(
@@ -63,16 +64,23 @@ export const mechanisms: readonly Variant[] = [
     'if (own !== health)',
   ),
   without(
+    'failures slow down what is let go',
+    3,
+    'origin/outcomes.ts',
+    'if (this.#isOfRecovery(endpoint, sentAt) && !health.isBroken(endpoint))',
+    'if (sentAt < 0 && !health.isBroken(endpoint))',
+  ),
+  without(
     'what is broken does not slow down what is let go',
     1,
     'origin/outcomes.ts',
-    'if (isOfRecovery && !health.isBroken(endpoint))',
-    'if (isOfRecovery)',
+    'if (this.#isOfRecovery(endpoint, sentAt) && !health.isBroken(endpoint))',
+    'if (this.#isOfRecovery(endpoint, sentAt))',
   ),
   without(
     'the usual failure rate',
     10,
-    health,
+    endpointHealth,
     'const chance = Math.max(this.usualRate, leastRate) ** this.failures;',
     'const chance = Math.max(this.usualRate * 0, leastRate) ** this.failures;',
   ),
@@ -107,20 +115,20 @@ export const mechanisms: readonly Variant[] = [
   without(
     'a probe is of the endpoint that has failed least',
     4,
-    'origin/due.ts',
-    'risk * 1e6 + health.failures(endpoint);',
-    'risk * 1e6 + 0 * health.failures(endpoint);',
+    'origin/wait-queue.ts',
+    '      probeFailures ?? 0,',
+    '      0,',
   ),
   without(
     'slow start: what was paused goes at once',
-    linesOf('origin/slow-start.ts', 'origin/latency.ts'),
+    linesOf('origin/slow-start.ts', 'origin/health/latency.ts'),
     'origin/slow-start.ts',
-    'this.#phase = pace.left ?',
-    'this.#phase = pace.left < 0 ?',
+    'if (left === 0) return',
+    'if (left >= 0) return',
   ),
   without(
     'latency as the signal of slow start',
-    linesOf('origin/latency.ts'),
+    linesOf('origin/health/latency.ts'),
     'origin/outcomes.ts',
     'slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);',
     'slowStart.observe(latencyMs >= 0 || latency.isFast(endpoint, latencyMs), latencyMs);',

@@ -20,7 +20,7 @@ import type { VariantsPage } from './variants-page.ts';
 /** A number, or other text, of a file of src that is another one. */
 const change = (file: string, find: string, replace: string): Patch => ({ file, find, replace });
 
-const schedule = 'origin/probe-schedule.ts';
+const schedule = 'origin/health/probe-schedule.ts';
 
 const gaps = (share: number, leastMs?: number): Variant => ({
   name: `${share} × the outage, at least ${(leastMs ?? 1200) / 1000} s`,
@@ -59,12 +59,18 @@ const spreads = (share: number): Variant => ({
 
 const rows = (rate: number, failures: number): Variant => ({
   name: `${failures} failures in a row`,
-  patches: [change('origin/health.ts', 'const leastRate = 0.04;', `const leastRate = ${rate};`)],
+  patches: [
+    change(
+      'origin/health/endpoint-health.ts',
+      'const leastRate = 0.04;',
+      `const leastRate = ${rate};`,
+    ),
+  ],
 });
 
 const judgeAll: Variant = {
   name: 'slow is what takes longer than 1 s, also where nothing is known',
-  patches: [change('origin/latency.ts', 'if (!this.#isKnown) return true;', '')],
+  patches: [change('origin/health/latency.ts', 'if (!this.#isKnown) return true;', '')],
 };
 
 const asForeground: Variant = {

@@ -10,40 +10,41 @@ import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import type { HttpFailure } from '../policy/outcome.ts';
+import { inDevelopment } from '../lib/development.ts';
 
-/** A write as an app looks at it. */
+/** A write, as passed to the app's functions. */
 export interface ConditionalRequest {
   /** In upper case. */
   readonly method: string;
   readonly url: string;
   readonly headers: Headers;
-  /** Null for that of a Request. */
+  /** Null for the body of a Request. */
   readonly body: BodyInit | null;
 }
 
-/** What `wasOurs` is told. */
+/** The argument of `wasOurs`. */
 export interface WasOursContext {
   readonly request: ConditionalRequest;
-  /** Its refusal, of which the body may be read. */
+  /** The refusal. Its body can be read. */
   readonly response: Response;
-  /** That of the write: with it, what is read belongs to the same query or mutation. */
+  /** The signal of the write. A request that carries it belongs to the same query or mutation. */
   readonly signal: AbortSignal;
 }
 
-/** How an API makes its writes conditional. */
+/** The options of {@link conditionalWrites}. */
 export interface ConditionalWritesOptions {
   /**
-   * Looks whether the write has won that was refused with 409 or 412. A 2xx to hand on, or `true` for an
-   * empty 204, is a success, and `false` a plain conflict. Where it throws, gives another answer, or takes longer
-   * than an attempt may, nothing is known.
+   * Finds out whether a write that was refused with 409 or 412 had already won. A 2xx Response (handed to the
+   * caller) or `true` (an empty 204) means success, `false` a plain conflict. If it throws, returns another
+   * answer, or takes longer than an attempt may, the outcome is unknown.
    *
-   * @default nobody looks: a refusal after an attempt that may have won leaves the outcome unknown
+   * @default none: a refusal after an attempt that may have won leaves the outcome unknown
    */
   readonly wasOurs?:
     | ((context: WasOursContext) => boolean | Response | Promise<boolean | Response>)
     | undefined;
   /**
-   * Whether the server refuses this write in any other state than the one that the write names, such as a
+   * Whether the server refuses this write in any state other than the one that the write names, such as a
    * transition from `open` to `paid`. Must be synchronous.
    *
    * @default `If-Match` with an entity tag, or `If-None-Match: *`
@@ -52,11 +53,11 @@ export interface ConditionalWritesOptions {
 }
 
 /**
- * Declares that an API refuses a write whose condition no longer holds, for `apis: [{ match, conditional }]`:
- * such a POST or PATCH may be sent again without a key. Where it is then refused, its own first attempt
- * may have won: `wasOurs` looks, and without it the outcome is unknown.
+ * Declares that an API refuses a write whose condition no longer holds, for `apis: [{ match, conditional }]`.
+ * The POST or PATCH may be sent again without a key. If it is then refused, its own first attempt may have
+ * won: `wasOurs` finds out. Without it the outcome is unknown.
  *
- * @throws TypeError when an option is not as it must be.
+ * @throws TypeError for an invalid option.
  *
  * @example
  * ```ts
@@ -75,18 +76,18 @@ export interface ConditionalWritesOptions {
 export function conditionalWrites(
   options: ConditionalWritesOptions = {},
 ): MadeBy<'conditionalWrites'> {
-  if (process.env.NODE_ENV !== 'production') check(options);
+  inDevelopment(() => check(options));
   const { wasOurs, isConditional } = options;
   const mistakeIn = reporterOf(options, 'conditional: isConditional', rule);
   const isOne = (request: ConditionalRequest): boolean =>
     !isSafeMethod(request.method) &&
     (hasCondition(request) ||
       !!(isConditional && callApp(() => isConditional(request), isBoolean, mistakeIn)));
-  const askApp = async (attempt: Attempt, request: ConditionalRequest, response: Response) => {
+  const callWasOurs = async (attempt: Attempt, request: ConditionalRequest, response: Response) => {
     const signal = attempt.request.signal ?? attempt.signal;
-    // It may never settle: it has the time of an attempt.
-    const asked = (async () => wasOurs?.({ request, response, signal }))();
-    const said = await attempt.untilStopped(asked, discard).then(
+    // The promise may never settle, so it gets the time of an attempt.
+    const answering = (async () => wasOurs?.({ request, response, signal }))();
+    const said = await attempt.untilStopped(answering, discard).then(
       (value) => () => value,
       (error: unknown) => () => {
         throw error;
@@ -105,21 +106,21 @@ export function conditionalWrites(
         return undefined;
       const processed = mayBeOurs(attempt) ? 'unknown' : failure.processed;
       if (!wasOurs) return refuse(attempt, response, { ...failure, processed });
-      // It takes up no place meanwhile. Whatever came of the others, this attempt was refused.
+      // Frees its concurrency slot meanwhile. This attempt was refused, whatever earlier ones did.
       const refusal = { ...failure, processed: 'no' } as const;
       attempt.recordOutcome(refusal, undefined, response);
       attempt.limit.restart(attempt.limitMs);
       const copy = response.clone();
-      const said = await askApp(attempt, request, copy);
+      const said = await callWasOurs(attempt, request, copy);
       if (attempt.isAborted) {
         discard(copy);
         discard(said);
         return undefined;
       }
       attempt.limit.stop();
-      // axios makes its own answer of what its own adapter has brought.
+      // axios builds its own response from its adapter's, so a Response from the app cannot replace it.
       const isOpaque = !!attempt.context.client;
-      // A look-up that has found nothing, or has failed, shows nothing of the write.
+      // A failed or empty look-up says nothing about the write.
       const isKnown = typeof said === 'object' ? said.ok : said !== undefined;
       if (!isKnown || (said && isOpaque)) {
         discard(said);
@@ -139,7 +140,7 @@ const rule =
   process.env.NODE_ENV !== 'production' &&
   'only If-Match and If-None-Match: * count. It must be synchronous and return true or false';
 
-/** The write had won: its refusal is no answer to the app. */
+/** Ends the attempt as a success, because the write had won. */
 function endAsDone(attempt: Attempt, response: Response, refusal: HttpFailure): void {
   endExtensions(attempt, succeeded(response.status));
   attempt.request.operation.errors.recordRaw();
@@ -148,7 +149,10 @@ function endAsDone(attempt: Attempt, response: Response, refusal: HttpFailure): 
   discard(response);
 }
 
-/** A weak tag matches nothing there (RFC 9110 §13.1.1), and `*` matches what this very write has made. */
+/**
+ * If-Match ignores weak tags (RFC 9110 §13.1.1), and `If-Match: *` matches the state that this very write
+ * created.
+ */
 const hasCondition = ({ headers }: ConditionalRequest): boolean =>
   /(^|[\s,])"/.test(headers.get('if-match') ?? '') || headers.get('if-none-match')?.trim() === '*';
 
@@ -159,14 +163,14 @@ const toRequest = ({ input, init, method, url }: PassedRequest): ConditionalRequ
   body: init.body ?? null,
 });
 
-/** Whether an attempt before this one may have won. */
+/** Whether an earlier attempt may have won. */
 function mayBeOurs({ request, effect }: Attempt): boolean {
   const { operation, name, step } = request;
   const { effects, submission } = operation;
   return !!submission?.wasSent || effects.mayBeDone({ request: name, key: step?.key }, effect);
 }
 
-/** None of the attempts has won; another request of the mutation may have been done. */
+/** No attempt of this request has won. Another request of the mutation may have taken effect. */
 function refuseAll({ request, effect }: Attempt, refusal: HttpFailure): HttpFailure {
   const { effects, submission } = request.operation;
   if (effect) effects.refuse(effect);
@@ -181,7 +185,7 @@ const refuse = (attempt: Attempt, response: Response, failure: HttpFailure): Rec
 
 const answerRule =
   process.env.NODE_ENV !== 'production' &&
-  'nobody knows which write has won. It must return true, false or a Response, or a promise of one';
+  'it is unknown which write has won. It must return true, false or a Response, or a promise of one';
 
 const isAnswer = (value: unknown): value is boolean | Response =>
   isBoolean(value) || typeof (value as Partial<Response> | null)?.headers?.get === 'function';

@@ -3,8 +3,9 @@ import type { Extension } from '../fetch/extension.ts';
 import { readHeaders } from '../fetch/init.ts';
 import { checkNames, checkValue, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
+import { inDevelopment } from '../lib/development.ts';
 
-/** How the time that is left is said. */
+/** The options of {@link deadlineHeader}. */
 export interface DeadlineHeaderOptions {
   /** The unit of the number. @default 'ms' */
   readonly unit?: 'ms' | 's' | undefined;
@@ -13,17 +14,16 @@ export interface DeadlineHeaderOptions {
 const operation = 'deadlineHeader';
 
 /**
- * Tells the servers of an API how long their answer is waited for:
- * `apis: [{ match, deadline: deadlineHeader('X-Request-Timeout') }]`. They need not finish what nobody
- * waits for any more.
+ * Tells the servers of an API how long the client will wait for their answer, so that they can give up in
+ * time: `apis: [{ match, deadline: deadlineHeader('X-Request-Timeout') }]`.
  *
- * It is what is left of the attempt's `timeout` (of its headers) or of the operation's `deadlineMs`,
- * whichever is less, as a whole number, rounded up, and at least 1. It is measured when the request goes
- * out, so each attempt has its own. Without a limit there is no header, and one that the request has
- * already stays. Another origin must allow the header: `Access-Control-Allow-Headers`.
+ * The value is what is left of the attempt's `timeout` (for its headers) or of the operation's `deadlineMs`,
+ * whichever is less: a whole number, rounded up, at least 1. It is measured when the request is sent, so each
+ * attempt has its own. Without a limit there is no header, and a header that the request already has stays.
+ * Another origin must allow the header in `Access-Control-Allow-Headers`.
  *
- * @param header - Its name.
- * @throws TypeError when the name is none of a header, or an option is not as it must be.
+ * @param header - The name of the header.
+ * @throws TypeError for an invalid header name or option.
  *
  * @example
  * ```ts
@@ -38,12 +38,12 @@ export function deadlineHeader(
   header: string,
   options: DeadlineHeaderOptions = {},
 ): MadeBy<'deadlineHeader'> {
-  if (process.env.NODE_ENV !== 'production') checkNames(operation, options, ['unit']);
+  inDevelopment(() => checkNames(operation, options, ['unit']));
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header))
     reject(operation, 'header', header, 'the name of a header');
   const isUnit = (unit: unknown): boolean => unit === 'ms' || unit === 's';
   const unit = checkValue(operation, 'unit', options.unit, isUnit, "'ms' or 's'") ?? 'ms';
-  // What is sent again has the header of its first sending.
+  // A resend already has the header of the first send, which must be replaced.
   const stamped = new WeakSet<Attempt>();
 
   const made: Extension & { readonly by: 'deadlineHeader' } = {
@@ -63,7 +63,7 @@ export function deadlineHeader(
   return { [code]: made };
 }
 
-/** How long the answer to a request is waited for, in milliseconds. */
+/** How long the client will wait for the answer, in milliseconds. */
 function leftOf({ context, request, limitMs }: Attempt): number {
   const { operation: own } = request;
   const { startedAt, progressedAt = startedAt, pausedMs } = own.view(request);

@@ -13,51 +13,52 @@ import {
   type HttpFailure,
   type Processed,
 } from '../policy/outcome.ts';
+import { inDevelopment } from '../lib/development.ts';
 
-/** A failure as the app reads it from an answer or an error: what its status would have said over HTTP. */
+/** A failure that the app reads from an answer or an error, in the terms of HTTP. */
 export interface ClassifiedFailure {
-  /** The status that it counts as, from 400 to 599: 401, 429, 503. The policy and the health go by it. */
+  /** The status that it counts as, from 400 to 599: 401, 429, 503. The policy and the endpoint's health use it. */
   readonly status: number;
-  /** How long the server asks to wait, in milliseconds. @default that of the Retry-After beside it, if any */
+  /** How long the server asks the client to wait, in milliseconds. @default the answer's Retry-After, if any */
   readonly retryAfterMs?: number | undefined;
   /**
-   * Whether sending it again is worth it. It counts for more than the status, and never for more than the
-   * method: a POST without a key that may have been done is not sent again. @default by the status
+   * Whether sending it again is worthwhile. Overrides the status, never the method: a POST without a key that
+   * may have been processed is not sent again. @default by the status
    */
   readonly retryable?: boolean | undefined;
-  /** Whether the server did what was asked. @default by the status: `no` for a 4xx, `unknown` for a 5xx */
+  /** Whether the server processed the request. @default by the status: `no` for a 4xx, `unknown` for a 5xx */
   readonly processed?: Processed | undefined;
 }
 
-/** How an app reads what an API shows otherwise than by its status. */
+/** How to read outcomes that the HTTP status does not show. */
 export interface OutcomeReaders {
   /**
-   * What this answer shows: `'ok'`, a failure, or undefined for what its status says. With a failure,
-   * `steady.fetch` rejects with an `HttpError`; with `'ok'` it resolves, whatever the status.
+   * Reads an answer: `'ok'`, a failure, or undefined to use its status. For a failure, `steady.fetch`
+   * rejects with an `HttpError`; for `'ok'` it resolves, whatever the status.
    *
-   * `body` is the parsed JSON; undefined where the answer is no JSON, which is not waited for. `response` is a
-   * copy whose body is read already. Must be synchronous.
+   * `body` is the parsed JSON, or undefined for any other content, which is not waited for. `response` is a
+   * copy whose body is already read. Must be synchronous.
    */
   readonly classifyResponse?:
     | ((response: Response, body: unknown) => ClassifiedFailure | 'ok' | undefined)
     | undefined;
   /**
-   * What this error shows, which a queryFn or a mutationFn has thrown: a failure, or undefined for what
-   * it says by itself. It is asked about every error that is none of Steadfetch's own, and no abort. An
-   * error does not say where its request went: so the readers of all APIs are asked, in order, whatever
-   * their `match`. Must be synchronous.
+   * Reads an error that a queryFn or a mutationFn threw: a failure, or undefined to use what is known
+   * already. Called for every error except Steadfetch's own and aborts. An error does not say where its
+   * request went, so the readers of all APIs are called in order, whatever their `match`. Must be
+   * synchronous.
    */
   readonly classifyError?: ((error: unknown) => ClassifiedFailure | undefined) | undefined;
 }
 
 /**
- * Reads what an API shows otherwise than by its status, for `apis: [{ match, outcomes }]`: GraphQL errors in
- * an answer with status 200, the error objects of a house, errors that an interceptor has rewritten.
+ * Reads outcomes that the HTTP status does not show, for `apis: [{ match, outcomes }]`: GraphQL errors in a
+ * 200, a company's own error objects, errors that an interceptor rewrote.
  *
- * Where a reader throws, is asynchronous, or returns anything else, it counts as not given, and the
- * console says so once. Of an answer that is JSON, the whole body is awaited before the answer is handed on.
+ * A reader that throws, is asynchronous or returns anything else counts as not set, with one warning in the
+ * console. The whole body of a JSON answer is awaited before the answer is returned.
  *
- * @throws TypeError when a reader is no function.
+ * @throws TypeError if a reader is not a function.
  *
  * @example
  * ```ts
@@ -72,18 +73,18 @@ export interface OutcomeReaders {
  * ```
  */
 export function classifyOutcomes(readers: OutcomeReaders): MadeBy<'classifyOutcomes'> {
-  if (process.env.NODE_ENV !== 'production') check(readers);
+  inDevelopment(() => check(readers));
   const { classifyResponse, classifyError } = readers;
   const read = <Said extends ClassifiedFailure | 'ok'>(
     option: keyof OutcomeReaders,
-    ask: () => unknown,
+    call: () => unknown,
     isRight: (said: unknown) => said is Said,
-  ): Said | undefined => callApp(ask, isRight, reporterOf(readers, `outcomes: ${option}`, rule));
+  ): Said | undefined => callApp(call, isRight, reporterOf(readers, `outcomes: ${option}`, rule));
 
   const made: Extension & ErrorReader = {
     by: 'classifyOutcomes',
     async classify(attempt, response, failure) {
-      // Of an opaque answer nothing can be read, and another one is not its API's.
+      // An opaque answer cannot be read, and an answer with the wrong content is not the API's.
       const isItsOwn = response.status !== 0 && failure?.kind !== 'body';
       if (!classifyResponse || !isItsOwn) return failure;
       const [copy, body] = await readJson(attempt, response, failure);
@@ -95,8 +96,8 @@ export function classifyOutcomes(readers: OutcomeReaders): MadeBy<'classifyOutco
     },
     ofError(error, known) {
       if (!classifyError || known.kind === 'aborted') return undefined;
-      const ask = (): unknown => (isSteadfetchError(error) ? undefined : classifyError(error));
-      const said = read('classifyError', ask, isFailure);
+      const call = (): unknown => (isSteadfetchError(error) ? undefined : classifyError(error));
+      const said = read('classifyError', call, isFailure);
       if (!said) return undefined;
       const askedMs = known.kind === 'http' ? known.retryAfterMs : undefined;
       return toFailure({ ...said, retryAfterMs: said.retryAfterMs ?? askedMs }, () => null, 0);
@@ -145,7 +146,7 @@ function isFailure(said: unknown): said is ClassifiedFailure {
 const isAnswer = (said: unknown): said is ClassifiedFailure | 'ok' =>
   said === 'ok' || isFailure(said);
 
-/** The failure that its status would have said over HTTP, with what is known better. */
+/** The failure that this status means over HTTP, with the app's own values on top. */
 export function toFailure(
   { status, retryAfterMs, retryable, processed }: ClassifiedFailure,
   header: (name: string) => string | null,
@@ -161,9 +162,9 @@ export function toFailure(
 }
 
 /**
- * A copy of an answer, and its JSON, if it is any. Anything else may be a stream without an end.
+ * Copies an answer and parses it, if it is JSON. Anything else may be an endless stream.
  *
- * @throws NetworkError, TimeoutError, or the caller's abort reason, where the body does not come.
+ * @throws NetworkError, TimeoutError, or the caller's abort reason, if the body does not arrive.
  */
 export async function readJson(
   attempt: Attempt,

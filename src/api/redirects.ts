@@ -5,13 +5,13 @@ import type { SteadyRequest } from '../fetch/request.ts';
 import { discard } from '../lib/discard.ts';
 import { originOf, shown, toUrl } from '../lib/input/url.ts';
 
-/** Of these, fetch itself takes care: where a redirect leads to another origin, it takes them off. */
+/** fetch itself drops these from a redirect to another origin. */
 const ofFetch = /^(authorization|cookie|proxy-authorization)$/;
 
 /**
- * How a request goes whose credentials fetch would pass on wherever a redirect leads: to the page's own origin
- * such that no other can be reached, and else such that a redirect is seen. Undefined where fetch takes care, or
- * where the caller has said what becomes of redirects.
+ * How to send a request whose credentials fetch would pass on to any redirect target. To the page's own
+ * origin: so that no other origin can be reached. To another: so that a redirect is seen. Undefined if fetch
+ * drops them itself, or if the caller chose how to treat redirects.
  */
 export function keepCredentials(
   { input, url }: SteadyRequest,
@@ -25,14 +25,14 @@ export function keepCredentials(
   return isOwn ? { mode: 'same-origin' } : { redirect: 'manual' };
 }
 
-/** As many as fetch follows. */
+/** The maximum of fetch itself. */
 const maxRedirects = 20;
 
 /**
- * Follows the redirects of a request with such credentials, and passes these on only where `isFitting`. A browser
- * shows no redirect: there it ends the request.
+ * Follows the redirects of a request with such credentials, and passes them on only if `isFitting`. A browser
+ * hides redirects, so there the request ends.
  *
- * @throws TypeError of a redirect in a browser; what the transport throws.
+ * @throws TypeError for a redirect in a browser; what the transport throws.
  */
 export async function followRedirects(
   attempt: Attempt,
@@ -47,7 +47,7 @@ export async function followRedirects(
   for (let count = 0; count < maxRedirects; count++) {
     const target = targetOf(response, url);
     const isKept = /^30[78]$/.test(`${response.status}`);
-    // It can be sent once.
+    // A stream can be sent only once.
     if (!target || (isKept && isStream(init.body))) break;
     discard(response);
     if (!isKept && !/^(GET|HEAD)$/.test(init.method)) init = withoutBody(init);
@@ -70,7 +70,7 @@ function targetOf({ status, headers }: Response, url: string): string | undefine
   return target && /^https?:$/.test(target.protocol) ? target.href : undefined;
 }
 
-/** As fetch does of 301, 302 and 303 (Fetch, "HTTP-redirect fetch"). */
+/** As fetch treats 301, 302 and 303 (Fetch, "HTTP-redirect fetch"). */
 function withoutBody<T extends RequestInit>(init: T): T {
   const headers = new Headers(init.headers);
   const names = [...headers.keys()].filter((name) => name.startsWith('content-'));
@@ -91,10 +91,10 @@ function refuse(attempt: Attempt): TypeError {
   const remedy =
     process.env.NODE_ENV === 'production'
       ? ''
-      : `: a browser would pass the headers of refreshOn401 on to wherever it leads. Ask for the URL that it ` +
-        `leads to, send the credentials as Authorization, or say redirect: 'follow' where no one else can be reached`;
-  const error = new TypeError(`${shown(name)}: redirected, and not followed${remedy}.`);
-  // A redirect may be the answer to what was done (303).
+      : `, because the browser would pass the headers of refreshOn401 on to any target. Request the target URL ` +
+        `directly, send the credentials in Authorization, or set redirect: 'follow' if every target can be trusted`;
+  const error = new TypeError(`${shown(name)}: the redirect was not followed${remedy}.`);
+  // A redirect may be the answer to a processed request (303).
   const processed = /^(GET|HEAD)$/.test(method) ? 'no' : 'unknown';
   return recordFailure(attempt, error, { kind: 'invalid', processed });
 }

@@ -8,71 +8,72 @@ import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { untilAborted, withLimit } from '../lib/timer.ts';
 import { warn } from '../lib/input/warn.ts';
+import { inDevelopment } from '../lib/development.ts';
 
-/** How the requests of an API carry credentials, and how new ones are got. */
+/** The options of {@link refreshOn401}. */
 export interface RefreshOptions {
   /**
-   * The headers that carry the credentials, asked for whenever a request is about to be sent. They
-   * replace those of the same name. Where it throws, or takes longer than `timeoutMs`, the request goes
-   * without.
+   * Returns the headers that carry the credentials. Called whenever a request is about to be sent; they
+   * replace headers of the same name. If it throws, or takes longer than `timeoutMs`, the request is sent
+   * without them.
    *
-   * @default none: the credentials are cookies, or another part of the app puts them in
+   * @default none: the credentials are cookies, or another part of the app sets them
    */
   readonly headers?: (() => HeadersInit | Promise<HeadersInit>) | undefined;
   /**
-   * Gets new credentials, and resolves once `headers` gives them, or the cookie is set. `false` says that
-   * there are none; a rejection, that nobody could be asked for them. Either way the 401 is the answer; an
-   * entry of an outbox waits where nobody could be asked. Pass its `signal` on: it ends with `timeoutMs`, and what is
-   * sent with it is never refreshed itself.
+   * Gets new credentials, and resolves once `headers` returns them or the cookie is set. Resolve with `false`
+   * if there are none; reject if the login server could not be reached. Either way the caller gets the 401;
+   * an outbox entry waits after a rejection. Pass its `signal` on: it aborts after `timeoutMs`, and a request
+   * that carries it is never refreshed itself.
    */
   readonly refresh: (context: RefreshContext) => unknown;
   /** How long a refresh may take, in milliseconds. @default 10000 */
   readonly timeoutMs?: number | undefined;
 }
 
-/** What a refresh is told. */
+/** The argument of `refresh`. */
 export interface RefreshContext {
-  /** Aborted when it has taken too long. */
+  /** Aborted when the refresh takes too long. */
   readonly signal: AbortSignal;
 }
 
-/** A refresh that has failed is made again after this long at first, and then after twice as long each time. */
+/** The pause after a failed refresh. It doubles with each failure. */
 const leastPauseMs = 1000;
 const greatestPauseMs = 60_000;
-/** What answers 401 to new credentials, too, asks for no others for so long. */
+/** An endpoint that answers 401 to new credentials, too, causes no refresh for this long. */
 const refusedMs = 60_000;
-/** So many endpoints of that kind are known. */
+/** At most this many such endpoints are remembered. */
 const maxRefused = 100;
 
 /** The credentials that a request was sent with. */
 interface Signed {
-  /** How many refreshes there were before. */
+  /** The number of refreshes before it. */
   readonly epoch: number;
   readonly text: string;
-  /** After a 401. */
+  /** It is the resend after a 401. */
   readonly isAgain: boolean;
   /** Its body cannot be sent again. */
   readonly isOnce: boolean;
-  /** Without them. */
+  /** The request without the credentials. */
   readonly init: RequestInit;
-  /** Which are kept from where a redirect may lead. */
+  /** The credentials that redirects must not pass on. */
   readonly kept: Headers | undefined;
 }
 
 /**
- * Answers a 401 with one refresh for all requests of an API that are under way, and then with each of
- * them once more: `apis: [{ match, auth: refreshOn401({ … }) }]`.
+ * Answers a 401 with one refresh for all requests of an API that are in flight, and then sends each of them
+ * once more: `apis: [{ match, auth: refreshOn401({ … }) }]`.
  *
- * A second 401 is the answer, and so is the first one where the refresh fails, hangs, or has failed a short
- * while ago. The request goes again as it was, with the same body and the same idempotency key: a 401 says
- * that it was not processed. Only a body that is a stream cannot be sent twice.
+ * The caller gets the 401 if the resend is answered 401 too, or if the refresh fails, hangs, or failed a
+ * moment ago. The request is sent again unchanged, with the same body and idempotency key: a 401 means that
+ * it was not processed. Only a stream body cannot be sent twice.
  *
- * Of two profiles with the same value, a refresh is for both. The credentials go nowhere but to what
- * `match` fits. Where a redirect leads elsewhere, browsers take off `Authorization`, and no other header: with
- * another one, a redirect from the page's own origin to another fails, and one of another origin is refused.
- * `redirect: 'follow'` in the request lets it go.
+ * Two profiles with the same value share their refreshes. The credentials go only to what `match` fits. When
+ * a redirect leads elsewhere, browsers drop `Authorization` but no other header. With any other header, a
+ * redirect from the page's own origin to another fails, and a redirect of another origin is refused.
+ * `redirect: 'follow'` on the request allows it.
  *
- * @throws TypeError when an option is not as it must be.
+ * @throws TypeError for an invalid option.
  *
  * @example
  * ```ts
@@ -98,7 +99,7 @@ interface Signed {
  * ```
  */
 export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
-  if (process.env.NODE_ENV !== 'production') check(options);
+  inDevelopment(() => check(options));
   const { headers, refresh, timeoutMs = defaultMs } = options;
   const sent = new WeakMap<SteadyRequest, Signed>();
   const own = new WeakSet<AbortSignal>();
@@ -107,11 +108,11 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
   let running: Promise<boolean> | undefined;
   let failures = 0;
   let pausedUntil = -Infinity;
-  /** Nobody could be asked at the last one. */
-  let isUnasked = false;
+  /** The last refresh was rejected: the login server could not be reached. */
+  let isUnreached = false;
   let failedText: string | undefined;
 
-  /** Its signal is aborted at the limit. */
+  /** Runs work with a signal that is aborted at the time limit. */
   const callWithLimit = <T>(
     context: FetchContext,
     work: (signal: AbortSignal) => T | Promise<T>,
@@ -124,15 +125,15 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
     };
     return withLimit<T | Promise<T>>(context, () => work(controller.signal), expire, timeoutMs);
   };
-  const noteMistake = (option: string, error: unknown, effect: string): void => {
-    if (process.env.NODE_ENV !== 'production')
-      warn(options, option, `refreshOn401: ${option} has failed (${textOf(error)}); ${effect}.`);
-  };
+  const warnOfFailure = (option: string, error: unknown, effect: string): void =>
+    inDevelopment(() =>
+      warn(options, option, `refreshOn401: ${option} failed (${textOf(error)}); ${effect}.`),
+    );
   const read = async (context: FetchContext): Promise<Headers> => {
     try {
       return new Headers(headers && (await callWithLimit(context, headers)));
     } catch (error) {
-      noteMistake('headers', error, 'requests go without them');
+      warnOfFailure('headers', error, 'requests are sent without credentials');
       return new Headers();
     }
   };
@@ -145,23 +146,23 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
         own.add(signal);
         return refresh({ signal });
       });
-      isUnasked = false;
+      isUnreached = false;
       if (said !== false) {
         epoch++;
         failures = 0;
         return true;
       }
     } catch (error) {
-      isUnasked = true;
-      noteMistake('refresh', error, 'the 401 is the answer');
+      isUnreached = true;
+      warnOfFailure('refresh', error, 'the caller gets the 401');
     }
     failedText = textIn(await read(context));
     const pauseMs = Math.min(greatestPauseMs, leastPauseMs * 2 ** failures++);
-    // Not all tabs at once.
+    // Spread, so that not all tabs refresh at once.
     pausedUntil = clock.now() + pauseMs * (1 + random() / 2);
     return false;
   };
-  /** Whether there are other credentials than those that were refused. */
+  /** Whether there are credentials other than the refused ones. */
   const renew = async (
     context: FetchContext,
     { epoch: before, text }: Signed,
@@ -175,7 +176,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
     return running;
   };
 
-  /** Puts the credentials of this moment over what is sent, and remembers them. */
+  /** Sets the current credentials on the request, and remembers them. */
   const sign = async (
     context: FetchContext,
     request: SteadyRequest,
@@ -193,7 +194,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
     sent.set(request, { ...unsigned, epoch: before, text: textIn(given), kept });
     return { ...init, ...guarded, headers: all };
   };
-  /** The body of a Request can be sent once: this is one that can be sent again. */
+  /** Replaces the body of a Request, which can be sent once, by one that can be sent again. */
   const keepBody = async (
     context: FetchContext,
     { input, method }: SteadyRequest,
@@ -206,7 +207,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
       const body = await callWithLimit(context, () => given.clone().blob());
       return { init: body.size > 0 ? { ...init, body } : init, isOnce: false };
     } catch {
-      // It does not come from a copy: the Request itself says so.
+      // The body cannot be copied. Sending the Request itself reports why.
       return { init, isOnce: true };
     }
   };
@@ -238,11 +239,11 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
         refused.set(endpoint, context.clock.now() + refusedMs);
         return undefined;
       }
-      // It waits beside its place, and not in the time of its attempt.
+      // The refresh holds no concurrency slot and does not count against the attempt's time limit.
       attempt.recordOutcome(failure, undefined, response);
       attempt.limit.stop();
       const isNew = await untilAborted(caller, renew(context, signed, endpoint)).catch(() => false);
-      if (!isNew && isUnasked) renewableAt.set(failure, pausedUntil);
+      if (!isNew && isUnreached) renewableAt.set(failure, pausedUntil);
       if (!isNew || signed.isOnce || caller?.aborted) {
         attempt.limit.restart(attempt.limitMs);
         return undefined;

@@ -8,16 +8,17 @@ import { listHeaders } from './headers.ts';
 import { type AxiosInit, clientOf, failureOf, finish, type OpenStream, type Sent } from './send.ts';
 import type { Answer, Axios, AxiosStaticLike, Config, InnerAdapter } from './types.ts';
 import { readTarget } from './url.ts';
+import { inDevelopment } from '../lib/development.ts';
 
-/** An adapter as axios takes it, of any version. */
+/** An axios adapter, in the form of any version. */
 export type SteadyAxiosAdapter = (config: object) => Promise<never>;
 
-/** How requests by axios are sent. */
+/** The options of {@link steadyAdapter}. */
 export interface SteadyAdapterOptions {
   /**
-   * Whose time limit a request has that has no `timeout` of its own. axios' 0, which is also its default,
-   * means none: `axios` keeps to that. With `policy` it is the `timeout` of the policy, and each progress of
-   * the upload or the download starts it anew. A `timeout` of axios' own always counts.
+   * The time limit of a request without a `timeout` of its own. axios's 0, which is also its default, means
+   * none: `axios` keeps to that. `policy` applies the `timeout` of the policy, and each progress event of the
+   * upload or download restarts it. A `timeout` set in axios always counts.
    *
    * @default 'axios'
    *
@@ -34,21 +35,21 @@ export interface SteadyAdapterOptions {
   readonly timeout?: 'axios' | 'policy' | undefined;
 }
 
-/** The adapters that this has made, with what they stand on: one within another would send twice. */
+/** The adapters created here, with the adapter that each uses: one inside another would send twice. */
 const inners = new WeakMap<object, unknown>();
 
 /**
- * An adapter for axios: every request passes the admission of its origin, and is paused while that is
- * down, rate-limited or offline. It gets its idempotency key, its outcome is known to the policy, and events
- * tell of it. axios' own adapter sends it, so everything else is as axios documents it: interceptors,
- * transforms, `validateStatus`, progress, cancelling, `timeout`. A failure is an AxiosError as ever, also of a
+ * An adapter for axios. Every request passes the admission of its origin, and is paused while that is down,
+ * rate-limited or offline. It gets its idempotency key, its outcome reaches the policy, and it appears in the
+ * events. axios's own adapter sends it, so everything else is as axios documents it: interceptors,
+ * transforms, `validateStatus`, progress, cancelling, `timeout`. A failure is an AxiosError, even for a
  * request that was not sent: its `cause` is then the error of Steadfetch.
  *
- * Pass React Query's `signal`: by it the request belongs to its query. Where axios is mocked by a default
- * adapter of its own, that sends.
+ * Pass React Query's `signal`: it links the request to its query. If a mock replaces axios's default adapter,
+ * the mock sends.
  *
- * @param axios - axios itself, not an instance: what sends is its default adapter of this moment.
- * @throws TypeError when one of them is not what it must be.
+ * @param axios - axios itself, not an instance. Its current default adapter sends.
+ * @throws TypeError for a wrong argument.
  *
  * @example
  * ```ts
@@ -69,7 +70,7 @@ export function steadyAdapter(
   const client = axios as AxiosStaticLike & Axios;
   if (typeof client?.AxiosError !== 'function')
     reject('steadyAdapter', 'its second argument', axios, 'axios itself, from version 0.27 on');
-  if (process.env.NODE_ENV !== 'production') check(options);
+  inDevelopment(() => check(options));
   const isByPolicy = options.timeout === 'policy';
   let own: unknown = client.defaults.adapter;
   while (typeof own === 'function' && inners.has(own)) own = inners.get(own);
@@ -125,7 +126,7 @@ function check(options: SteadyAdapterOptions): void {
     reject('steadyAdapter', 'timeout', timeout, 'axios or policy');
 }
 
-/** What sends: axios' own adapter, by the name under which that is known. */
+/** The adapter of axios that sends, with its name if it is a standard one. */
 function senderOf(
   { getAdapter }: Axios,
   own: unknown,
@@ -140,14 +141,14 @@ function senderOf(
   try {
     native = getAdapter(name, config);
   } catch {
-    // Not in this environment.
+    // Not available in this environment.
   }
   return { inner, sender: inner === native ? name : undefined };
 }
 
 /**
- * A stream of Node is read after its request has ended: until it has, too, the caller can abort it, and its time
- * is none that the attempt spends on something else.
+ * Keeps a request open until its Node stream has been read: until then the caller can abort it, and the time
+ * does not count as other work of the attempt.
  */
 function holdOpen(
   { signals }: Instance,
@@ -157,15 +158,15 @@ function holdOpen(
   const endRequest = caller && signals.get(caller)?.attemptLimit?.beginRequest();
   const abort = (): void => {
     if (stream.destroyed) return;
-    // Without a listener, its error would end the process.
+    // Without a listener, the error of the stream would end the process.
     const isHeard = stream.listenerCount('error') > 0;
     stream.destroy(
       isHeard ? Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' }) : undefined,
     );
-    // It may be what an answer is unpacked by.
+    // The stream may only decompress the answer, so its source must end too.
     sender?.destroy?.();
   };
-  // After axios, which does so itself from 1.0 on.
+  // After axios, which aborts the stream itself from 1.0 on.
   const onAbort = (): void => queueMicrotask(abort);
   caller?.addEventListener('abort', onAbort);
   stream.once('close', () => {
@@ -175,7 +176,7 @@ function holdOpen(
   });
 }
 
-/** The signal of a request, and what lets go of it: a CancelToken is one, too. */
+/** The signal of a request, which may also come from a CancelToken, and a function that releases it. */
 function signalOf(
   { signals }: Instance,
   { signal: given, cancelToken }: Config,

@@ -1,11 +1,12 @@
-/** A form of the `form-data` package, which axios makes in Node of an object that is sent as multipart. */
+/** A form of the `form-data` package, which axios creates in Node for an object that is sent as multipart. */
 interface NodeForm {
   readonly getBoundary: () => string;
   readonly getBuffer: () => { readonly toString: (encoding: 'latin1') => string };
 }
 
 /**
- * The body as fetch knows bodies. One that fetch does not know, such as a stream of Node, can be sent once.
+ * Converts axios's data to a body that fetch accepts. A type that fetch does not know, such as a Node stream,
+ * can be sent only once.
  */
 export function bodyOf(data: unknown): BodyInit | null {
   if (data === undefined || data === null) return null;
@@ -23,24 +24,24 @@ export function bodyOf(data: unknown): BodyInit | null {
 const isNodeForm = (data: unknown): data is NodeForm =>
   typeof (data as Partial<NodeForm>).getBuffer === 'function';
 
-/** A form of Node draws one each time. The same form is to be the same bytes, so here it is always this one. */
+/** Node forms draw a random boundary each time. This fixed one makes equal forms equal bytes. */
 let boundary: string | undefined;
 
-/** Byte by byte: Latin-1 is the encoding of which every byte is one character. */
+/** Latin-1 maps each byte to one character. */
 function fixForm(form: NodeForm): BodyInit {
-  // Its parts and their headers, with functions that end each part.
+  // The parts and their headers, each followed by a function that ends it.
   const parts = Reflect.get(form, '_streams') as readonly unknown[];
   const isWhole = parts.every((part) => typeof part !== 'object' || ArrayBuffer.isView(part));
-  // A part is a stream.
+  // At least one part is a stream.
   if (!isWhole) return new ReadableStream();
   boundary ??= `steadfetch-${crypto.randomUUID()}`;
   const text = form.getBuffer().toString('latin1').replaceAll(form.getBoundary(), boundary);
-  // `from` would first make a list with one element per byte.
+  // `from` would first create an array with one element per byte.
   const bytes = new Uint8Array(text.length);
   for (let at = 0; at < bytes.length; at++) bytes[at] = text.charCodeAt(at);
   return new Blob([bytes], { type: `multipart/form-data; boundary=${boundary}` });
 }
 
-/** Axios 0.x knows no Blob in Node. */
+/** axios 0.x does not accept a Blob in Node. */
 export const forSending = async (body: unknown): Promise<unknown> =>
   body instanceof Blob && typeof XMLHttpRequest === 'undefined' ? body.arrayBuffer() : body;

@@ -4,19 +4,19 @@ import type { FailureReport } from '../operation/facts.ts';
 import type { Answer, Axios, Config } from './types.ts';
 
 /**
- * An error of ours as axios makes errors: an AxiosError whose `cause` it is or, of an abort, a CanceledError.
- * The policy knows of it what it knows of its cause.
+ * Wraps an error of Steadfetch as axios would create it: an AxiosError with that `cause` or, for an abort, a
+ * CanceledError. The policy sees in it what it sees in the cause.
  */
 export function toAxiosError(
   { AxiosError, CanceledError }: Axios,
   config: Config,
   cause: unknown,
   answer?: Answer,
-  /** The caller has aborted it. */
+  /** Whether the caller aborted the request. */
   isAborted?: boolean,
 ): unknown {
   const facts = factsOf(cause);
-  // What a user has cancelled was reported nowhere.
+  // A cancelled operation has no report yet.
   const known = isSteadfetchError(cause) ? { ...facts, failure: cause.outcome } : facts;
   const { kind } = known.failure;
   const message = cause instanceof Error ? cause.message : String(cause);
@@ -25,7 +25,7 @@ export function toAxiosError(
       ? new CanceledError(undefined, config)
       : new AxiosError(message, codeOf(cause, kind, config), config, answer?.request, answer);
   Object.defineProperty(made, 'cause', { value: cause, writable: true, configurable: true });
-  // The reason of an abort may be a text, which says nothing.
+  // An abort reason may be a string, which cannot carry a report.
   if (Object(cause) === cause) reportFailure(made, known);
   return made;
 }
@@ -33,23 +33,23 @@ export function toAxiosError(
 function codeOf(cause: unknown, kind: string, { transitional }: Config): string {
   if (isTimeoutError(cause))
     return transitional?.clarifyTimeoutError ? 'ETIMEDOUT' : 'ECONNABORTED';
-  // Not sent, because of what is wrong with it.
+  // Not sent, because the request itself is wrong.
   if (kind === 'invalid' || kind === 'error') return 'ERR_BAD_REQUEST';
-  // An answer of somebody else.
+  // The answer is not from the API.
   return kind === 'body' ? 'ERR_BAD_RESPONSE' : 'ERR_NETWORK';
 }
 
-/** What is known of an error, without what React Query has asked about it. */
+/** The report of an error, without the decision that React Query asked for. */
 function factsOf(error: unknown): FailureReport {
   const { decision: _, ...known } = reportOf(error, 0);
   return known;
 }
 
-/** What is known of a request, for the error that axios itself has made of it. */
+/** Copies the report of a request to the error that axios itself created for it. */
 export function copyFacts(from: unknown, to: unknown): void {
   if (Object(from) !== from) return;
   const own = reportOf(to, 0).failure;
   const known = factsOf(from);
-  // A time limit of axios' own is no time limit of ours.
+  // axios's own timeout is not a timeout of Steadfetch.
   reportFailure(to, own.kind === 'timeout' ? { ...known, failure: own } : known);
 }

@@ -1,9 +1,9 @@
-/** Headers as axios has them: an object of its own from 1.0 on, and a plain one before. */
+/** axios's headers: an AxiosHeaders object from 1.0 on, and a plain object before. */
 export type AxiosHeaderBag = Readonly<Record<string, unknown>> & {
   readonly set?: (name: string, value: string) => unknown;
 };
 
-/** The same as fetch has them. A value that is no text, number or yes is none, as for axios. */
+/** Converts them to Headers. Only strings, numbers and `true` are sent, as in axios. */
 export function listHeaders(bag: AxiosHeaderBag | undefined): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(bag ?? {})) {
@@ -12,14 +12,14 @@ export function listHeaders(bag: AxiosHeaderBag | undefined): Headers {
       try {
         headers.append(name, String(one));
       } catch {
-        // A name or a value that no header can have: axios says so, or leaves it out.
+        // An invalid name or value: axios reports or omits it.
       }
     }
   }
   return headers;
 }
 
-/** A copy of axios' headers, in which what has changed since is as it is now. */
+/** Copies axios's headers, with the changes from `before` to `now`. */
 export function changeHeaders(
   bag: AxiosHeaderBag | undefined,
   before: Headers,

@@ -1,7 +1,10 @@
 import { toUrl } from '../lib/input/url.ts';
 import type { Config, ProgressHandler } from './types.ts';
 
-/** Handlers that record the progress of a request, around those of the app, or added where it has none. */
+/**
+ * Progress handlers that record progress and then call the app's. `added`: whether to add one if the app has
+ * none.
+ */
 export function watchProgress(
   { onUploadProgress, onDownloadProgress, data }: Config,
   record: () => void,
@@ -24,7 +27,7 @@ export function watchProgress(
   };
 }
 
-/** Whether the browser does not ask before it sends, but would if there were a listener to the upload. */
+/** Whether the browser sends the request without a CORS preflight. A listener on the upload would cause one. */
 export function isSimple(method: string, url: string, headers: Headers): boolean {
   const target = toUrl(url);
   if (!globalThis.location || !target || target.origin === globalThis.location.origin) return false;

@@ -11,23 +11,23 @@ import { isSimple, watchProgress } from './progress.ts';
 import type { Answer, Axios, AxiosFailure, Config, InnerAdapter } from './types.ts';
 import type { Target } from './url.ts';
 
-/** A request on its way through axios' own adapter. */
+/** A request on its way through axios's own adapter. */
 export interface Sent {
-  /** As axios has given it, and as errors and answers name it. */
+  /** The config that axios passed, which errors and answers must name. */
   readonly given: Config;
   readonly target: Target;
   readonly inner: InnerAdapter;
-  /** What sends it: only of these is it known that listening to its progress changes nothing else. */
+  /** The known adapter that sends it. Only for these is it safe to listen to progress. */
   readonly sender: 'xhr' | 'http' | undefined;
-  /** As it was given to us: where it comes back as another, a key has fixed its bytes. */
+  /** The body that was passed. If a different one is sent, a key has fixed its bytes. */
   readonly body: BodyInit | null;
   readonly headers: Headers;
-  /** The signal and the CancelToken of the caller. */
+  /** The caller's signal and CancelToken, combined. */
   readonly caller: AbortSignal | undefined;
-  /** By the policy, and not by axios. */
+  /** Whether the policy, not axios, limits its time. */
   readonly isLimited: boolean;
   answer?: Answer | undefined;
-  /** Boxed, for it may be any value. */
+  /** Boxed, because it may be any value. */
   failed?: { readonly error: AxiosFailure } | undefined;
 }
 
@@ -35,13 +35,13 @@ export interface AxiosInit extends SteadyInit, Pick<ClientInit, 'credentialNames
   readonly sent: Sent;
 }
 
-/** What axios says of a request that it has not sent. */
+/** axios's codes of a request that it did not send. */
 const unsent =
   /^ERR_(?:BAD_OPTION|BAD_OPTION_VALUE|BAD_REQUEST|NOT_SUPPORT|INVALID_URL|FORM_DATA_TOO_DEEP)$/;
 
 const answerOf = ({ answer, failed }: Sent): Answer | undefined => answer ?? failed?.error.response;
 
-/** Sends the requests of an instance by axios. */
+/** Sends the requests of an instance with axios. */
 export function clientOf(axios: Axios): Client {
   return {
     transport: (_, init, progress) => transmit(init as AxiosInit, progress),
@@ -54,12 +54,12 @@ export function clientOf(axios: Axios): Client {
   };
 }
 
-/** Sends by axios' own adapter. The answer is one for the policy to read: axios has its own. */
+/** Sends with axios's own adapter. The returned Response is only for the policy: the app gets axios's own. */
 async function transmit(init: AxiosInit, progress: Progress): Promise<Response> {
   const { sent, body } = init;
   const { url, config } = sent.target;
   const signal = init.signal as AbortSignal;
-  // Of a first time, whose 401 has brought new credentials.
+  // The answer to the first send, if new credentials followed its 401.
   discard(answerOf(sent));
   sent.answer = undefined;
   sent.failed = undefined;
@@ -72,7 +72,7 @@ async function transmit(init: AxiosInit, progress: Progress): Promise<Response> 
       ...watched(sent, progress),
       headers: headers.bag,
       beforeRedirect: keepHeaders(config, url, init.credentialNames),
-      // The app reads a stream when the request has ended, and may still abort it.
+      // The app reads a stream after the request has ended, and may still abort it.
       signal: isStreamed(config) && sent.caller ? firstOf([signal, sent.caller]) : signal,
       cancelToken: undefined,
       ...(isFixed && { data: await forSending(body) }),
@@ -88,7 +88,7 @@ async function transmit(init: AxiosInit, progress: Progress): Promise<Response> 
 
 const isStreamed = ({ responseType }: Config): boolean => responseType === 'stream';
 
-/** Where Node follows a redirect to another origin, credentials stay behind. */
+/** Drops credentials when Node follows a redirect to another origin. */
 function keepHeaders(
   { beforeRedirect }: Config,
   url: string,
@@ -103,14 +103,14 @@ function keepHeaders(
   };
 }
 
-/** Its connection would stay, because the app never gets it. */
+/** The app never gets this stream, which would keep its connection. */
 function discard(answer: Answer | undefined): void {
   if (isNodeStream(answer?.data)) answer.data.destroy();
 }
 
 /**
- * Where the policy limits it, a listener of ours is added as far as that changes nothing else: one to an upload
- * makes the browser ask another origin first.
+ * Adds progress listeners if the policy limits the time and they change nothing else: a listener on an upload
+ * to another origin causes a CORS preflight.
  */
 function watched({ isLimited, sender, given, target, headers }: Sent, progress: Progress): Config {
   if (!isLimited) return {};
@@ -120,14 +120,14 @@ function watched({ isLimited, sender, given, target, headers }: Sent, progress: 
   return watchProgress(given, () => progress.recordProgress(), added);
 }
 
-/** A body of Node that is still to be read. */
+/** A Node stream that is still to be read. */
 export interface OpenStream {
   readonly stream: NodeStream;
   readonly sender: Answer['request'];
   readonly caller: AbortSignal | undefined;
 }
 
-/** What axios resolves with. Its body may be a stream, which the app has still to read. */
+/** The response for the app. Its body may be a stream that the app will read. */
 export async function finish(
   sent: Sent,
   response: Response,
@@ -138,9 +138,9 @@ export async function finish(
   const { caller, given } = sent;
   if (isStreamed(given))
     onStream(isNodeStream(data) ? { stream: data, sender: answer?.request, caller } : undefined);
-  // The policy watches it like that of any fetch.
+  // The policy watches it like the body of any fetch.
   if (answer && isWebStream(data)) answer.data = response.body;
-  // All of it has come.
+  // The body has arrived completely.
   else await response.arrayBuffer();
   const { failed } = sent;
   if (!failed) return answer as Answer;
@@ -148,12 +148,12 @@ export async function finish(
   throw failed.error;
 }
 
-/** What axios rejects with. */
+/** The error for the app. */
 export function failureOf(axios: Axios, sent: Sent, error: unknown): unknown {
   const { given, failed } = sent;
   const { signal, cancelToken } = given;
   const answer = nameConfig(sent);
-  // Thrown as it is by `finish`.
+  // Thrown by `finish`.
   if (failed && error === failed.error) return error;
   const isAborted = !!signal?.aborted;
   const isOwn = failed && isSteadfetchError(error) && !isTimeoutError(error) && !isAborted;
@@ -163,7 +163,7 @@ export function failureOf(axios: Axios, sent: Sent, error: unknown): unknown {
   return own;
 }
 
-/** A request is often made again of the config that its error or answer names. */
+/** Restores the config that axios passed: apps often repeat a request with the config of its error or answer. */
 function nameConfig(sent: Sent): Answer | undefined {
   const { given: config, failed } = sent;
   const answer = answerOf(sent);

@@ -1,13 +1,13 @@
 import type { AxiosHeaderBag } from './headers.ts';
 
-/** What is needed of axios itself, of any version from 0.27 on: its defaults and its errors. */
+/** The parts of axios itself, from 0.27 on, that the adapter needs: its defaults and its errors. */
 export interface AxiosStaticLike {
   readonly defaults: object;
-  /** An instance of `axios.create` does not have it. */
+  /** Instances from `axios.create` do not have it. */
   readonly CancelToken: unknown;
 }
 
-/** The config of a request as axios hands it to its adapter: what is read of it. */
+/** The parts of a request config that the adapter reads. */
 export interface Config {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
@@ -34,7 +34,7 @@ export interface Config {
 
 type Serialize = (...args: unknown[]) => string;
 
-/** A function before axios has read it, and an object after that. */
+/** A function before axios has normalised it, and an object after. */
 export type ParamsSerializer = Serialize | { readonly serialize?: Serialize | undefined };
 
 export type ProgressHandler = (event: unknown) => void;
@@ -45,7 +45,7 @@ interface CancelToken {
   readonly unsubscribe: (listener: () => void) => void;
 }
 
-/** What axios' own adapter resolves with, or what its errors carry. */
+/** The response of axios's own adapter, which its errors carry too. */
 export interface Answer {
   readonly status: number;
   readonly statusText: string;
@@ -55,7 +55,7 @@ export interface Answer {
   readonly request?: Sender | undefined;
 }
 
-/** What has sent a request: an XMLHttpRequest, or a ClientRequest of Node. */
+/** The object that sent a request: an XMLHttpRequest, or a ClientRequest of Node. */
 interface Sender {
   readonly responseURL?: string | undefined;
   readonly res?: { readonly responseUrl?: string | undefined } | undefined;

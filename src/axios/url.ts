@@ -1,17 +1,17 @@
 import type { Axios, Config, ParamsSerializer } from './types.ts';
 
-/** Where a request goes, and the config that sends it there. */
+/** The URL of a request, and the config that sends it there. */
 export interface Target {
   readonly url: string;
   readonly config: Config;
 }
 
 /**
- * Reads where axios' own adapter will send a request. The config of an adapter is merged: no defaults count
- * any more, be they those of axios or of an instance. A serializer of the app runs once, so that one which
- * adds a time or a number says the same here and on the wire.
+ * Finds the URL that axios's own adapter will send a request to. The config of an adapter is already merged,
+ * so neither axios's nor an instance's defaults apply. The app's serializer runs once, so that one which adds
+ * a time or a number gives the same URL here and on the wire.
  *
- * @throws what a serializer throws; an AxiosError for a URL that is none.
+ * @throws the serializer's error; an AxiosError for an invalid URL.
  */
 export function readTarget({ Axios }: Axios, given: Config): Target {
   const config = { ...given, paramsSerializer: serializeOnce(given.paramsSerializer) };

@@ -17,9 +17,8 @@ export interface CheckOptions {
   /** The longest wait for the answer, in milliseconds. @default 5000 */
   readonly timeoutMs?: number | undefined;
   /**
-   * Whether an answer is the file, and not that of a captive portal, which answers every request with its
-   * own page or a redirect. Called only for a 2xx or 511: other answers are taken for a server's.
-   * @default every answer counts
+   * Whether an answer is the file, and not the page or redirect of a captive portal. Called only for a 2xx or
+   * 511: other answers are assumed to come from the server. @default every answer counts
    */
   readonly expect?: ((response: Response) => boolean | Promise<boolean>) | undefined;
 }
@@ -30,19 +29,20 @@ export type CheckResult = 'reached' | 'failed' | 'captive';
 /** Options of `watchConnectivity`. */
 export interface ConnectivityOptions {
   /**
-   * A small request that shows whether there is a network, or its URL. Without it, the app's requests show
-   * it and, only while offline, a `HEAD /` to each known origin in turn. Sent in pages, and with a `source`.
+   * A small request that shows whether there is a network, or its URL. Without it, the app's own requests
+   * show it and, once the browser says offline, a `HEAD /` to each known origin in turn. Sent in pages, and
+   * with a `source`.
    * @default none
    */
   readonly check?: string | CheckOptions | false | undefined;
   /**
-   * What knows of the network where no browser does: `NetInfo` of React Native. Its word is a reason to
-   * check, never proof. @default the browser
+   * The source of network state in an environment without a browser: React Native's `NetInfo`. It triggers
+   * checks, and proves nothing. @default the browser
    */
   readonly source?: ConnectivitySource | undefined;
 }
 
-/** Without a page and a source no check is sent, and a path needs no origin. */
+/** Without a page or a source no check is sent, so a path needs no origin. */
 const isUrl = (text: string, isSent: boolean): boolean =>
   !(globalThis.location || isSent) || /^https?:/.test(toUrl(text)?.href ?? '');
 
@@ -110,13 +110,13 @@ export async function sendCheck(
     signal?.addEventListener('abort', stop);
   });
   const request = async (): Promise<CheckResult> => {
-    // Resolved against the page's URL, not against its `<base>`.
-    // Without a page it is whole; that of React Native puts a slash at its end.
+    // Resolved against the page's URL, not its `<base>`. Without a page the URL is absolute, and React
+    // Native's URL would add a slash to it.
     const { location } = globalThis as Partial<typeof globalThis>;
     const response = await transport(location ? new URL(url, location.href).href : url, {
       method,
       cache: 'no-store',
-      // Without `expect` any answer counts, also one of another origin that the page may not read.
+      // Without `expect` any answer counts, even one of another origin that the page may not read.
       mode: expect ? 'cors' : 'no-cors',
       // Most portals redirect to another origin, and CORS would hide that.
       redirect: expect ? 'manual' : 'follow',
@@ -137,7 +137,7 @@ export async function sendCheck(
   }
 }
 
-/** @throws where the body breaks off: the network is at fault. */
+/** @throws if the body breaks off, because that is the network's fault. */
 async function readResult(
   response: Response,
   expect: CheckOptions['expect'],
@@ -155,7 +155,7 @@ async function isExpected(
   try {
     return await expect(response);
   } catch {
-    // `expect` throws on an answer that lacks what it reads.
+    // `expect` throws if the answer lacks what it reads.
     return false;
   }
 }

@@ -11,8 +11,8 @@ import type { Hint, HintEvent } from './page-life.ts';
 /** Whether there is a network. */
 export interface ConnectivityState {
   /**
-   * `online`: nothing speaks against the network. `suspect`: something does, but nothing is paused yet.
-   * `offline`: as far as can be known the device is offline, and operations are paused.
+   * `online`: no evidence against the network. `suspect`: some evidence; only React Query pauses, if the browser
+   * says offline. `offline`: the device is offline as far as can be known, and operations are paused.
    */
   readonly status: 'online' | 'suspect' | 'offline';
   /** When `status` began, in epoch milliseconds. */
@@ -21,16 +21,16 @@ export interface ConnectivityState {
   readonly nextCheckAt: number | undefined;
 }
 
-/** What is known of the network, from the browser, from requests and from checks. */
+/** The state of the network, from the browser, from requests and from checks. */
 export interface Connectivity extends Readable<ConnectivityState> {
   /** Checks the network now. Without a `check`, only while offline, by a request to a known origin. */
   readonly checkNow: () => void;
   /** A request that was sent at `sentAt` got an answer, of any kind. */
   readonly recordAnswer: (sentAt: number, now: number, url: string) => void;
   /**
-   * A request that was sent at `sentAt` got none. `onCause` hears, now or later, whether that is the
-   * origin's fault. Of a failure that may have another cause (`isCertain` is false) something is
-   * concluded only while the browser, too, says that it is offline.
+   * A request that was sent at `sentAt` got no answer. `onCause` is called, now or later, with whether the
+   * origin is at fault. A failure that may have another cause (`isCertain` is false) counts only while the
+   * browser says that it is offline, too.
    */
   readonly recordNoAnswer: (
     sentAt: number,
@@ -40,7 +40,7 @@ export interface Connectivity extends Readable<ConnectivityState> {
   ) => void;
   /** The network, as the admission of every origin reads it. */
   readonly network: Network;
-  /** Forgets all that was learned: only the browser's present word counts. */
+  /** Forgets everything learned: only the browser's current state counts. */
   readonly forget: () => void;
   readonly dispose: () => void;
 }
@@ -55,18 +55,18 @@ const maxEventChecks = 3;
 /** After this many checks without an answer, the check itself may be wrong. */
 const patience = 3;
 
-/** Origins that answer while the device is offline, too. */
+/** Origins that answer even while the device is offline. */
 const loopback = /\/\/(localhost|127\.|\[::1\])|\.localhost(:|$)/;
 
 /**
  * Decides whether the device is offline: when the browser says so, and a check confirms it. Without a
- * `check`, a failed request confirms it. Neither suffices alone. `navigator.onLine` is false on some
- * machines that reach their server, so an answer refutes it until the browser's next event. And a check
- * may fail because its own server is down. A captive portal counts as no network.
+ * `check`, a failed request confirms it. Neither is enough alone: `navigator.onLine` is false on some
+ * machines that reach their server, so an answer refutes it until the browser's next event, and a check may
+ * fail because its own server is down. A captive portal counts as no network.
  *
- * While offline, and without a `check` that works, `checkOrigin` asks an origin for any answer, so that no
- * request of the app is risked. It asks the origin that failed last, and then the other known origins in
- * turn, because that one may be down.
+ * Once the browser has said offline and, while offline, without a working `check`, `checkOrigin` asks an origin
+ * for any answer, so that no request of the app is risked. It starts with the origin that failed last, then
+ * takes the other known origins in turn, because the first may be down.
  */
 export function createConnectivity(
   clock: Clock,
@@ -91,11 +91,11 @@ export function createConnectivity(
   let backAt = -Infinity;
   let isCaptive = false;
   let failedChecks = 0;
-  /** The origin of the latest request without an answer. */
+  /** The origin of the latest unanswered request. */
   let failedOrigin: string | undefined;
-  /** How many checks have gone to origins since the device is offline. */
+  /** How many checks have gone to origins since the device went offline. */
   let originChecks = 0;
-  /** Aborts the check under way. */
+  /** Aborts the running check. */
   let running: AbortController | undefined;
   /** How many checks browser events may start now. */
   let eventChecksLeft = maxEventChecks;
@@ -130,21 +130,29 @@ export function createConnectivity(
   };
   const endFailedCheck = (): void => {
     const isDenied = !!hint?.isOffline() && answeredAt < hintedAt && !!(check ?? failedOrigin);
-    // The browser's `online` event may come before the network.
+    // The browser's `online` event may come before the network is usable.
     const isPatient = isOffline && failedChecks < patience;
     endCheck(isDenied || isPatient ? 'offline' : 'suspect');
   };
+  /** The origins that may be asked for any answer: that of the latest failure first. */
+  const originsToAsk = (): readonly string[] => {
+    const known = [originOf(''), ...knownOrigins()].filter((one) => one.startsWith('http'));
+    const remote = known.filter((one) => !loopback.test(one));
+    // An app whose server is on the device itself needs no more than that.
+    const others = remote.length === 0 && !isOffline ? known : remote;
+    return [...new Set(failedOrigin === undefined ? others : [failedOrigin, ...others])];
+  };
   const runCheck = async (signal: AbortSignal): Promise<CheckResult> => {
     const result = check ? await check(signal) : 'failed';
-    if (result !== 'failed' || !isOffline || isCaptive || signal.aborted) return result;
+    if (result !== 'failed' || isCaptive || signal.aborted) return result;
     // A `check` that always fails must not keep the app offline for ever.
-    if (check && failedChecks <= patience) return result;
-    const known = [originOf(''), ...knownOrigins()].filter((one) => !loopback.test(one));
-    const origins = [...new Set([failedOrigin ?? '', ...known])].filter((one) =>
-      one.startsWith('http'),
-    );
+    if (check && (!isOffline || failedChecks <= patience)) return result;
+    const origins = originsToAsk();
     const origin = origins[originChecks++ % origins.length];
-    return origin ? checkOrigin(origin, signal) : result;
+    if (origin === undefined) return result;
+    const found = await checkOrigin(origin, signal);
+    if (found === 'failed' && !signal.aborted) failedOrigin ??= origin;
+    return found;
   };
   const startCheck = async (): Promise<void> => {
     running?.abort();
@@ -176,7 +184,7 @@ export function createConnectivity(
       eventChecksLeft--;
       return void startCheck();
     }
-    // The check under way began before the event.
+    // The running check began before the event.
     running?.abort();
     running = undefined;
     const at = now + Math.ceil((1 - eventChecksLeft) * leastGapMs);
@@ -187,7 +195,7 @@ export function createConnectivity(
   // Timers stand still while the machine sleeps, so the next check may be overdue.
   const watchSleepUntil = sleepDetector.watch(checkNow);
 
-  const onHint = (event: HintEvent): void => {
+  const onHint = (event: HintEvent, isEvent = true): void => {
     if (event === 'visible') {
       if (isOffline && !running) checkSoon();
       return;
@@ -195,14 +203,14 @@ export function createConnectivity(
     hintedAt = clock.now();
     failedChecks = 0;
     if (event === 'online') emitBack();
-    if (check) checkSoon();
-    else if (event === 'offline') {
-      if (!isOffline) setState('suspect');
-    } else if (isOffline) endCheck('suspect');
+    // Without a `check`, the first request shows it in a page that was loaded offline.
+    if (check || (event === 'offline' && isEvent)) checkSoon();
+    else if (event === 'offline') setState('suspect');
+    else if (isOffline || running) endCheck('suspect');
   };
   const stops = hint ? [hint.watch(onHint), watchConnection(emitBack)] : [];
   const begin = (): void => {
-    if (hint?.isOffline()) onHint('offline');
+    if (hint?.isOffline()) onHint('offline', false);
   };
   begin();
 
@@ -213,7 +221,7 @@ export function createConnectivity(
     recordAnswer(sentAt, now, url) {
       // The answer may have come before the browser's event.
       if (sentAt < hintedAt) return;
-      // A portal can answer anything, but not with the certificate of another server.
+      // A portal can answer anything, except with another server's certificate.
       if (isCaptive && !originOf(url).startsWith('https')) return;
       isCaptive = false;
       answeredAt = now;
@@ -223,7 +231,8 @@ export function createConnectivity(
       if (!isCertain && !hint?.isOffline()) return onCause(true);
       const origin = originOf(url);
       if (origin.startsWith('http')) failedOrigin = origin;
-      // The request was cut off by an outage that is over, or was sent although the device is offline.
+      // The request was cut off by an outage that is over, or was sent while the device was known to be
+      // offline.
       if (sentAt < backAt || (isOffline && !running)) return onCause(false);
       // Another request was answered after this one was sent.
       if (answeredAt > Math.max(sentAt, hintedAt)) return onCause(true);

@@ -1,7 +1,7 @@
 import { type Clock, type Random, between } from '../lib/clock.ts';
 import { hasPage } from '../lib/browser/page.ts';
 
-/** Whether the page stays. */
+/** Whether the page stays or is being left. */
 export interface PageLife {
   /**
    * Resolves once it is known that the page stays, and never if it does not. Undefined while nothing
@@ -72,7 +72,7 @@ export function watchPageLife(clock: Clock, random: Random): PageLife | undefine
 /** A reason to check the network: an event of the browser, or the page became visible. */
 export type HintEvent = 'online' | 'offline' | 'visible';
 
-/** What the browser says about the network: a reason to check, never proof. */
+/** The browser's hint about the network: a reason to check, never proof. */
 export interface Hint {
   /** `navigator.onLine === false`. */
   readonly isOffline: () => boolean;
@@ -94,7 +94,7 @@ export function browserHint(): Hint | undefined {
 }
 
 /**
- * What happened to the page: `online` and `offline` are the browser's events; `visible`: it became
+ * An event of the page: `online` and `offline` are the browser's events; `visible`: it became
  * visible; `leave`: the user may leave it; `hide` and `show`: it went into the back-forward cache or came out
  * of it; `thaw`: it was frozen until now.
  */
@@ -147,19 +147,19 @@ function install(): () => void {
   return () => stop.abort();
 }
 
-/** What a source says of the network; null is not known. */
+/** The network state that a source reports; null means not known. */
 export interface ConnectivitySourceState {
   readonly isConnected: boolean | null;
   readonly isInternetReachable?: boolean | null | undefined;
 }
 
-/** What knows of the network where no browser does. NetInfo of React Native has this form. */
+/** A source of network state in an environment without a browser. React Native's NetInfo has this form. */
 export interface ConnectivitySource {
-  /** Calls the listener with the state, at each change and at first, until the returned function is called. */
+  /** Calls the listener with the current state and at each change, until the returned function is called. */
   readonly addEventListener: (listener: (state: ConnectivitySourceState) => void) => () => void;
 }
 
-/** What a source says about the network: a reason to check, as the word of a browser is. */
+/** A source's hint about the network: a reason to check, never proof. */
 export function sourceHint(
   source: ConnectivitySource,
   onSeen: (listener: (isSeen: boolean) => void) => () => void,
@@ -168,13 +168,13 @@ export function sourceHint(
   return {
     isOffline: () => isOffline,
     watch(listener) {
-      let told = false;
+      let wasOffline = false;
       const stops = [
         source.addEventListener(({ isConnected, isInternetReachable }) => {
           isOffline = [isConnected, isInternetReachable].includes(false);
-          if (told === isOffline) return;
-          told = isOffline;
-          listener(told ? 'offline' : 'online');
+          if (wasOffline === isOffline) return;
+          wasOffline = isOffline;
+          listener(isOffline ? 'offline' : 'online');
         }),
         onSeen((isSeen) => isSeen && listener('visible')),
       ];

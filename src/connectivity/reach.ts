@@ -1,23 +1,23 @@
 import { systemTransport, type Transport } from '../lib/clock.ts';
 import { isEngine } from '../lib/browser/page.ts';
 
-/** Longer than that, an answer is not waited for. */
+/** The longest wait for an answer. */
 const timeoutMs = 5000;
 
 /**
- * Asks an origin for an answer of any kind, also one that the page may not read. Only by the browser's own
- * fetch: no other transport hides answers from its page.
+ * Asks an origin for an answer of any kind, even one that the page may not read. Only with the browser's own
+ * fetch: other transports do not hide answers from the page.
  *
- * @returns false where none came, or a service worker has made one up, or it is not to be asked.
+ * @returns false if no answer came, if a service worker made it up, or if the origin cannot be asked.
  */
-export async function askForAnswer(transport: Transport, origin: string): Promise<boolean> {
+export async function isReachable(transport: Transport, origin: string): Promise<boolean> {
   if (transport !== systemTransport || !isEngine() || !origin.startsWith('http')) return false;
   try {
     const { type } = await transport(`${origin}/`, {
       method: 'HEAD',
       mode: 'no-cors',
       cache: 'no-store',
-      // A redirect is an answer. Of another origin it can only be followed.
+      // A redirect counts as an answer. For another origin it can only be followed.
       redirect: origin === globalThis.location?.origin ? 'manual' : 'follow',
       signal: AbortSignal.timeout(timeoutMs),
     });

@@ -5,8 +5,8 @@ interface BoundaryProps {
 }
 
 /**
- * The devtools look at what an app has made of its keys, errors and outbox: whatever of it cannot be shown ends the
- * devtools, and never the app. React writes the error to the console.
+ * The devtools show data of the app: keys, errors, outbox entries. If any of it cannot be shown, the devtools
+ * end, never the app. React writes the error to the console.
  */
 export class Boundary extends Component<BoundaryProps, { readonly failure: string | undefined }> {
   override state = { failure: undefined };
@@ -32,7 +32,7 @@ export class Boundary extends Component<BoundaryProps, { readonly failure: strin
           zIndex: 99_999,
         }}
       >
-        The Steadfetch devtools have ended, and the app goes on. {failure}{' '}
+        The Steadfetch devtools have crashed. The app is not affected. {failure}{' '}
         <button type="button" onClick={() => this.setState({ failure: undefined })}>
           Open them again
         </button>

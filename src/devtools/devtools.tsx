@@ -17,15 +17,15 @@ import { Mark, Panel } from './panel/panel.tsx';
 import { type Tone, toneOfHealth } from './panel/parts.tsx';
 import { type DevtoolsTheme, Shadow } from './shadow.tsx';
 
-/** Where the devtools are, and which app they show. */
+/** The props of {@link SteadfetchDevtools}. */
 export interface SteadfetchDevtoolsProps {
-  /** The corner of the page that the badge is in. @default 'bottom-left' */
+  /** The corner of the page for the badge. @default 'bottom-left' */
   readonly position?: 'bottom-left' | 'bottom-right' | 'top-left' | 'top-right' | undefined;
-  /** The panel is open at first. @default false */
+  /** Whether the panel is open at first. @default false */
   readonly initialIsOpen?: boolean | undefined;
   /** @default 'system' */
   readonly theme?: DevtoolsTheme | undefined;
-  /** Whose app they show. @default that of the nearest QueryClientProvider */
+  /** The QueryClient to show. @default that of the nearest QueryClientProvider */
   readonly client?: QueryClient | undefined;
 }
 
@@ -42,10 +42,10 @@ export function useLive(given: QueryClient | undefined): Live {
 
 const never = (): (() => void) => () => {};
 const pageOf = (): HTMLElement => document.body;
-/** There is no page on a server, and none while it is hydrated. */
+/** A server has no page, and hydration must match the server. */
 const none = (): undefined => undefined;
 
-/** Where there is no page, nothing is recorded either: a server would do so for each of its clients. */
+/** Without a page nothing is recorded: a server would record for each of its clients. */
 export const usePage = (): HTMLElement | undefined => useSyncExternalStore(never, pageOf, none);
 
 /** The badge, and the panel that it opens. */
@@ -87,7 +87,7 @@ function InPage({
   );
 }
 
-/** Its colour is the worst origin, its number what is paused. */
+/** Its colour shows the worst origin, its number the paused operations. */
 function Badge({
   live: { recorder, inspect, faults },
   badge,
@@ -123,7 +123,7 @@ function Badge({
       className="badge"
       data-tone={tone ?? 'plain'}
       data-at={position}
-      aria-label={`Steadfetch devtools: ${how}, ${paused} paused${broken > 0 ? ', faults in force' : ''}`}
+      aria-label={`Steadfetch devtools: ${how}, ${paused} paused${broken > 0 ? ', faults active' : ''}`}
       onClick={onOpen}
     >
       <Mark />

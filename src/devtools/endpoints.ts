@@ -1,30 +1,31 @@
-import { type Health, leastRate } from '../origin/health.ts';
-import { type Origin, whenProbed } from '../origin/origin.ts';
+import { type Health, leastRate } from '../origin/health/endpoint-health.ts';
+import { whenProbed } from '../origin/gates.ts';
+import type { Origin } from '../origin/origin.ts';
 import { everything, groupsOf } from '../origin/wait-queue.ts';
 
-/** What is known of one endpoint. Of one that has never failed, or waited, nothing is. */
+/** The state of one endpoint. Only endpoints that failed, waited or have a usual latency are listed. */
 export interface InspectedEndpoint {
-  /** Method and folded path, or what its API calls it. */
+  /** Method and folded path, or the name from its API's profile. */
   readonly endpoint: string;
   readonly status: 'up' | 'recovering' | 'down' | 'rate-limited';
-  /** Since when it is taken for down, in epoch milliseconds; undefined while it is not. */
+  /** When it went down, in epoch milliseconds; undefined while it is up. */
   readonly downSince: number | undefined;
-  /** When it is probed next, or takes requests again, in epoch milliseconds; undefined when that is not known. */
+  /** When it is next probed, or accepts requests again, in epoch milliseconds; undefined when not known. */
   readonly retryAt: number | undefined;
   readonly probedBy: 'this-tab' | 'another-tab' | undefined;
-  /** Attempts that wait for it. */
+  /** The number of attempts that wait for it. */
   readonly waiting: number;
-  /** Its failures since its last good answer. */
+  /** The number of failures since its last success. */
   readonly failures: number;
-  /** As many more failures in a row, and it is taken for down; undefined where that is not done. */
+  /** The number of further failures in a row that would take it down; undefined if it is never taken down. */
   readonly failuresUntilDown: number | undefined;
-  /** The share of its requests that fail as a rule, from 0 to 1; undefined when it is not known. */
+  /** The usual share of its requests that fail, from 0 to 1; undefined when not known. */
   readonly usualFailureRatio: number | undefined;
-  /** How long its answers take as a rule, in milliseconds; undefined for what is never slow. */
+  /** The usual time to its headers, in milliseconds; undefined if it is never slow. */
   readonly usualLatencyMs: number | undefined;
 }
 
-/** The endpoints that something is known of, those that are down first. */
+/** The known endpoints, those that are down first. */
 export function endpointsOf(
   origin: Origin,
   onWall: (at: number | undefined) => number | undefined,
@@ -33,8 +34,8 @@ export function endpointsOf(
   const [all, ...failed] = health.all();
   const byName = new Map(failed.map((one) => [one.scope, one]));
   const waiting = new Map<string, number>();
-  for (const { endpoint, waiters } of queue.groups())
-    waiting.set(endpoint, (waiting.get(endpoint) ?? 0) + waiters.length);
+  for (const { shared, waiters } of queue.groups())
+    waiting.set(shared.endpoint, (waiting.get(shared.endpoint) ?? 0) + waiters.length);
   const names = new Set([...byName.keys(), ...waiting.keys(), ...latency.usual.keys()]);
   const isAllDown = all?.downSince !== undefined;
   const endpoints = [...names].map((endpoint): InspectedEndpoint => {
@@ -50,7 +51,7 @@ export function endpointsOf(
           ? 'down'
           : limitedUntil > 0
             ? 'rate-limited'
-            : slowStart.isRecovery(endpoint)
+            : slowStart.isUnderWay(endpoint)
               ? 'recovering'
               : 'up',
       downSince: onWall(own?.downSince),
@@ -67,7 +68,7 @@ export function endpointsOf(
   return endpoints.toSorted((one, other) => isUp(one) - isUp(other));
 }
 
-/** Which tab probes it: nobody does where nobody waits. */
+/** The tab that probes it; undefined if no request waits for it. */
 export function probedBy(
   { leader, queue }: Origin,
   scope: string,
@@ -76,10 +77,10 @@ export function probedBy(
   return groupsOf(scope, queue.groups()).length > 0 ? 'this-tab' : undefined;
 }
 
-/** More failures than this nobody counts. */
+/** The largest number of failures that is counted. */
 const mostFailures = 200;
 
-/** How many more failures in a row are an outage, by the rule of `createHealth`. */
+/** How many more failures in a row make an outage, by the rule of `createHealth`. */
 function untilDown(health: Health | undefined, maxChance: number): number | undefined {
   if (maxChance <= 0 || health?.scope === everything) return undefined;
   const { usualRate = 0, failures = 0 } = health ?? {};

@@ -4,7 +4,7 @@ import type { DecidingOption } from './levels.ts';
 import type { RecordedEvent } from './recording/recording.ts';
 import { type OperationEvent, type OperationView, pathOf } from './view.ts';
 
-/** What is said of a step of an operation. */
+/** The text about one step of an operation. */
 export interface Explained {
   readonly title: string;
   readonly detail: string;
@@ -19,24 +19,24 @@ const plain = (
   options: readonly DecidingOption[] = [],
 ): Explained => ({ title, detail, tone, options });
 
-/** As the beginning of a sentence. */
+/** Capitalises a text for the start of a sentence. */
 export const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** A length of time, short. */
+/** A duration in short form. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
 }
 
-/** A reason in words: why it is retried, has ended, or is paused. */
+/** The reason of a retry, an end or a pause, in words. */
 export function reasonOf(reason: string): string {
   if (reason === 'hidden') return 'the tab is hidden';
   const words: Readonly<Record<string, string>> = { ...reasons, ...pauses };
   return words[reason] ?? reason;
 }
 
-/** A step of the timeline in words; undefined for one that says nothing of its own. */
+/** A step of the timeline in words; undefined for a step without content of its own. */
 export function explain(event: OperationEvent): Explained | undefined {
   switch (event.type) {
     case 'operation:start':
@@ -70,10 +70,10 @@ export function explain(event: OperationEvent): Explained | undefined {
         sent: plain('The pause is over'),
         probe: plain(
           'Sent as a probe',
-          'It finds out for all who wait whether the server is back.',
+          'Finds out, for all waiting requests, whether the server is back.',
         ),
         expired: plain('The pause has lasted for longer than maxPauseMs', '', 'bad'),
-        dropped: plain('Nobody wants it any more'),
+        dropped: plain('No longer wanted'),
       }[event.result];
     case 'decision':
       return explainDecision(event);
@@ -98,7 +98,7 @@ function explainDecision({
   const why = upper(reasonOf(decision.reason));
   if (decision.kind === 'stop')
     return plain('Decision: no further attempt', `${why}.`, 'bad', options);
-  // A probe that has failed uses up no retry.
+  // A failed probe uses up no retry.
   const count =
     maxRetries < Infinity && attempt <= maxRetries + 1
       ? `${attempt} of ${maxRetries + 1}`
@@ -106,7 +106,7 @@ function explainDecision({
   const wait =
     decision.delayMs > 0
       ? `the next one starts in ${duration(decision.delayMs)}`
-      : 'the next one goes as soon as its origin lets it';
+      : 'the next one starts when its origin allows it';
   return plain('Decision: retry', `${why}. Attempt ${count} failed; ${wait}.`, 'warn', options);
 }
 
@@ -141,7 +141,7 @@ export function lineOf(event: RecordedEvent): string {
       return `${isOffline ? 'offline; ' : ''}${all || 'all origins are up'}`;
     }
     case 'outage:start':
-      return `${event.endpoint ?? event.origin} is taken for down`;
+      return `${event.endpoint ?? event.origin} is down`;
     case 'outage:end':
       return `${event.endpoint ?? event.origin} is up again, after ${duration(event.downMs)}`;
     case 'leader:start':

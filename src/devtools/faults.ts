@@ -9,40 +9,40 @@ import { cutBody, hang, networkError, slow } from '../testing/faults/connection-
 import { loseAnswer } from '../testing/faults/delivery-faults.ts';
 import type { Fault, ResolverInfo } from '../testing/faults/fault.ts';
 
-/** What is done to requests. */
+/** The effect of a fault on requests. */
 export type FaultKind = 'fail' | 'rate-limit' | 'hang' | 'cut' | 'lose' | 'slow' | 'offline';
 
-/** A fault that the user of the panel asks for. */
+/** A fault, as entered in the panel. */
 export interface FaultWish {
   readonly kind: FaultKind;
-  /** The endpoint that it is for; empty for every request. */
+  /** The endpoint to fail; empty for every request. */
   readonly endpoint: string;
-  /** How many requests it is for, from now on. */
+  /** The number of requests to fail, from now on. */
   readonly times: number;
-  /** Of `fail`. */
+  /** The status of `fail`. */
   readonly status: number;
-  /** How long a rate limit is, or how slow the answers are. */
+  /** The length of a rate limit, or the delay of slow answers. */
   readonly seconds: number;
 }
 
-/** One that is in force. */
+/** A fault in force. */
 interface ActiveFault {
   readonly id: number;
   readonly endpoint: string;
-  /** What it does, as a sentence without a subject. */
+  /** The effect of the fault, as a sentence without a subject. */
   readonly description: string;
-  /** How many requests it has met. */
+  /** The number of requests that met it. */
   readonly met: number;
 }
 
-/** The faults of an instance: they are put in front of what sends its requests, while there are any. */
+/** The faults of an instance. While there are any, they wrap its transport. */
 export interface Faults extends Readable<readonly ActiveFault[]> {
-  /** @throws TypeError when a number is not as it must be. */
+  /** @throws TypeError for an invalid number. */
   readonly add: (wish: FaultWish) => void;
   readonly remove: (id: number) => void;
 }
 
-/** What a fault is given: the request, and what the server answers it with. */
+/** The argument of a fault: the request, and a function that gets the server's answer. */
 interface Sent extends ResolverInfo {
   readonly answer: () => Promise<Response>;
 }
@@ -68,7 +68,7 @@ export function createFaults({ context }: Pick<Instance, 'context'>): Faults {
         met: requestCount,
       })),
     );
-  /** Its faults in turn, until one answers. */
+  /** Passes a request through the faults, until one answers. */
   const meet = async (
     transport: Transport,
     input: Parameters<Transport>[0],
@@ -78,7 +78,7 @@ export function createFaults({ context }: Pick<Instance, 'context'>): Faults {
     const { endpoint } = targetOf(method, url, context.findApi(url));
     for (const { wish, fault } of all) {
       if (wish.endpoint && wish.endpoint !== endpoint) continue;
-      // Its body is for the server alone.
+      // Without the body, which only the server reads.
       const request = new Request(url, { method, headers, ...(signal && { signal }) });
       const answer = await fault({ request, answer: () => transport(input, init) });
       show();
@@ -110,7 +110,7 @@ export function createFaults({ context }: Pick<Instance, 'context'>): Faults {
     },
     remove(id) {
       const own = all.find((one) => one.id === id);
-      // Who hangs in it goes on, to its failure.
+      // Requests that hang in the fault end with its failure.
       own?.fault.reset();
       change(all.filter((one) => one !== own));
       if (own?.wish.kind === 'offline') onlineManager.setOnline(true);

@@ -4,9 +4,10 @@ import { Devtools, type SteadfetchDevtoolsProps } from './devtools.tsx';
 import { EmbeddedPanel, type SteadfetchDevtoolsPanelProps } from './plugin.tsx';
 
 /**
- * A badge in a corner of the page, and the panel that it opens: the health of each origin and endpoint, each
- * operation with every decision and its reason, and a log. Its colour is the worst origin, its number what is
- * paused. In production it is nothing, and brings no code. Where it cannot be shown, it says why, and the app goes on.
+ * A badge in a corner of the page, with a panel: the health of each origin and endpoint, each operation with
+ * every decision and its reason, and a log. The badge's colour shows the worst origin, its number the paused
+ * operations. In production it renders nothing, and adds no code. If it cannot be shown, it says why, and the
+ * app continues.
  *
  * @example
  * ```tsx
@@ -36,7 +37,7 @@ export function SteadfetchDevtools(props: SteadfetchDevtoolsProps): ReactElement
 }
 
 /**
- * The panel without a badge, as high as the element that it is in. In production it is nothing. Where it cannot be
+ * The panel without a badge, as high as its container. In production it renders nothing. If it cannot be
  * shown, it says why.
  *
  * @example
@@ -59,7 +60,7 @@ export function SteadfetchDevtoolsPanel(props: SteadfetchDevtoolsPanelProps): Re
   );
 }
 
-/** A plugin, as `TanStackDevtools` of `@tanstack/react-devtools` takes it. */
+/** A plugin in the form of `TanStackDevtools` from `@tanstack/react-devtools`. */
 export interface SteadfetchDevtoolsPlugin {
   readonly id: string;
   readonly name: string;
@@ -72,7 +73,7 @@ export interface SteadfetchDevtoolsPlugin {
 /**
  * The panel as a plugin of TanStack Devtools. In production it renders nothing.
  *
- * @param props - Whose app it shows; the theme is that of TanStack Devtools.
+ * @param props - The QueryClient to show. The theme comes from TanStack Devtools.
  *
  * @example
  * ```ts

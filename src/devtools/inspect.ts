@@ -13,68 +13,68 @@ import type { StopReason } from '../policy/decide.ts';
 import type { OperationRef, RetryReason } from '../policy/operation.ts';
 import { endpointsOf, type InspectedEndpoint, probedBy } from './endpoints.ts';
 
-/** What is known of one origin, or of a declared partition of it. */
+/** The state of one origin, or of a declared partition of it. */
 export interface InspectedOrigin {
   readonly origin: string;
   readonly partition: string | undefined;
   readonly status: 'up' | 'recovering' | 'down' | 'rate-limited';
-  /** Since when it is taken for down, in epoch milliseconds; undefined while it is not. */
+  /** When it went down, in epoch milliseconds; undefined while it is up. */
   readonly downSince: number | undefined;
-  /** When it is tried next, or takes requests again, in epoch milliseconds; undefined when that is not known. */
+  /** When it is next tried, or accepts requests again, in epoch milliseconds; undefined when not known. */
   readonly retryAt: number | undefined;
-  /** Which tab probes what is down; undefined where nobody waits for it, or nothing is down. */
+  /** The tab that probes; undefined if nothing is down, or no request waits for it. */
   readonly probedBy: 'this-tab' | 'another-tab' | undefined;
-  /** Attempts that wait. */
+  /** The number of attempts that wait. */
   readonly waiting: number;
-  /** Attempts that were sent, and whose headers are not in. */
+  /** The number of attempts whose headers have not arrived. */
   readonly inFlight: number;
-  /** As many as `limitConcurrency` allows; undefined without a limit. */
+  /** The limit of `limitConcurrency`; undefined without one. */
   readonly maxInFlight: number | undefined;
   readonly endpoints: readonly InspectedEndpoint[];
   readonly limits: readonly InspectedLimit[];
 }
 
-/** What the server has said about how many requests it takes. */
+/** A rate limit that the server has announced. */
 export interface InspectedLimit {
-  /** What it holds for: the name of an endpoint, or of an API. */
+  /** The endpoint or API that it applies to, by name. */
   readonly scope: string;
-  /** Requests wait until then, in epoch milliseconds; undefined where none has to. */
+  /** Until when requests wait, in epoch milliseconds; undefined if none has to wait. */
   readonly pausedUntil: number | undefined;
-  /** How many requests are left until `resetAt`; undefined when that is not known. */
+  /** The number of requests left until `resetAt`; undefined when not known. */
   readonly remaining: number | undefined;
   readonly resetAt: number | undefined;
 }
 
-/** An operation that is under way. */
+/** An operation in progress. */
 export interface InspectedOperation {
-  /** As its events have it; undefined before its first attempt, and for a plain mutation without a failure. */
+  /** The id in its events; undefined before its first attempt, and for a plain mutation without a failure. */
   readonly id: number | undefined;
   readonly kind: OperationRef['kind'];
-  /** As JSON has it: what is a BigInt in it is text here. */
+  /** The JSON form of the key: a BigInt in it is text here. */
   readonly queryKey: QueryKey | undefined;
   readonly mutationKey: QueryKey | undefined;
   readonly status: 'sending' | 'waiting' | 'paused';
-  /** The present attempt or, while it waits, the one that has failed. */
+  /** The current attempt or, during a wait, the one that failed. */
   readonly attempt: number;
-  /** How many its policy allows; undefined when that is not known, or there is no limit. */
+  /** The number of attempts that its policy allows; undefined when not known, or without a limit. */
   readonly maxAttempts: number | undefined;
   /** Why it waits or is paused. */
   readonly reason: RetryReason | StopReason | AnyPauseReason | undefined;
-  /** When it goes on, in epoch milliseconds; undefined when that is not known. */
+  /** When it continues, in epoch milliseconds; undefined when not known. */
   readonly retryAt: number | undefined;
-  /** Its latest request: the method and the path, without the query string. */
+  /** Its latest request: method and path, without the query string. */
   readonly request: string | undefined;
-  /** How many requests of it are paused. */
+  /** The number of its requests that are paused. */
   readonly paused: number;
 }
 
-/** What is known of this tab and the others. */
+/** This tab's view of the tabs of the app. */
 export interface InspectedTabs {
-  /** The instance was made with `tabs: shareAcrossTabs()`. */
+  /** Whether the instance was created with `tabs: shareAcrossTabs()`. */
   readonly areShared: boolean;
-  /** This one cannot be seen. */
+  /** Whether this tab is hidden. */
   readonly isHidden: boolean;
-  /** What is probed, and by which tab. */
+  /** Everything that is probed, and by which tab. */
   readonly probes: readonly {
     readonly origin: string;
     /** Undefined for the origin itself. */
@@ -83,24 +83,24 @@ export interface InspectedTabs {
   }[];
 }
 
-/** What is known at one moment: plain, so that it can be cloned, posted to another page, or written as JSON. */
+/** A snapshot as plain data, which can be cloned, posted to another page, or written as JSON. */
 export interface Inspection {
-  /** In epoch milliseconds, as all times. */
+  /** In epoch milliseconds, like all times. */
   readonly at: number;
   readonly isOffline: boolean;
-  /** The origins that requests have gone to lately. */
+  /** The origins of recent requests. */
   readonly origins: readonly InspectedOrigin[];
-  /** The operations that are under way. A lone `steady.fetch` is none: its requests are in the events. */
+  /** The operations in progress. A lone `steady.fetch` is not one: its requests are in the events. */
   readonly operations: readonly InspectedOperation[];
   readonly tabs: InspectedTabs;
 }
 
 /**
- * What an instance knows at the moment: its origins and endpoints, the operations under way, and the tabs.
- * A plain value for a bug report or a support page, that never changes. What changes is told by
- * `subscribeAll` of steadfetch/telemetry.
+ * The current state of an instance: its origins and endpoints, the operations in progress, and the tabs. An
+ * immutable plain value for a bug report or a support page. To watch changes, use `subscribeAll` of
+ * steadfetch/telemetry.
  *
- * @throws TypeError when the argument is not what `createSteadfetch` returns.
+ * @throws TypeError if the argument is not from `createSteadfetch`.
  *
  * @example
  * ```ts
@@ -116,7 +116,7 @@ export function inspect(steady: Steadfetch): Inspection {
   return inspectInstance(instance, instance.lifecycle.clients());
 }
 
-/** The same of the inside of an instance, with the clients whose queries and mutations are shown. */
+/** The same for an instance's internals, with the queries and mutations of these clients. */
 export function inspectInstance(instance: Instance, clients: readonly QueryClient[]): Inspection {
   const onWall = wallOf(instance);
   const own = [
@@ -129,7 +129,7 @@ export function inspectInstance(instance: Instance, clients: readonly QueryClien
   return { ...inspectOrigins(instance), operations: own };
 }
 
-/** What is known apart from the operations, of which there may be thousands. */
+/** A snapshot without operations, of which there may be thousands. */
 export type OriginInspection = Omit<Inspection, 'operations'>;
 
 export function inspectOrigins(instance: Instance): OriginInspection {
@@ -144,13 +144,13 @@ export function inspectOrigins(instance: Instance): OriginInspection {
   };
 }
 
-/** Shown is the time on the wall, also where that was set. */
+/** Times are shown by the wall clock, even if that was set. */
 function wallOf({ clock }: Instance): OnWall {
   const setBackMs = clock.setBackMs?.() ?? 0;
   return (at) => (at === undefined || Math.abs(at) === Infinity ? undefined : at - setBackMs);
 }
 
-/** The time on the wall clock; undefined for none. */
+/** Converts to the wall clock; undefined for no time. */
 type OnWall = (at: number | undefined) => number | undefined;
 
 function originAt(key: string, own: Origin, onWall: OnWall): InspectedOrigin {
@@ -176,13 +176,13 @@ function originAt(key: string, own: Origin, onWall: OnWall): InspectedOrigin {
     inFlight: inFlight.size,
     maxInFlight: maxInFlight < Infinity ? maxInFlight : undefined,
     endpoints,
-    limits: [...limits.known].flatMap(([scope, { pausedUntil, remaining, resetAt }]) => {
-      const until = limits.pausedUntil(scope);
+    limits: [...limits.known].flatMap(([scope, { remaining, resetAt }]) => {
+      const until = limits.pausedUntil([scope]);
       const isKnown = onWall(resetAt) !== undefined && remaining < Infinity;
-      if (until === -Infinity && !isKnown) return [];
+      if (until === undefined && !isKnown) return [];
       return {
         scope,
-        pausedUntil: until > 0 ? onWall(pausedUntil) : undefined,
+        pausedUntil: onWall(until),
         remaining: isKnown ? Math.max(0, remaining) : undefined,
         resetAt: isKnown ? onWall(resetAt) : undefined,
       };
@@ -195,7 +195,7 @@ type Shown = Pick<InspectedOperation, 'attempt' | 'reason' | 'retryAt'> & {
   readonly maxAttempts: number;
 };
 
-/** Nothing of an operation that has ended. */
+/** The inspected operation; none if it has ended. */
 function underWay(
   kind: OperationRef['kind'],
   { queryKey, mutationKey }: Pick<InspectedOperation, 'queryKey' | 'mutationKey'>,
@@ -259,7 +259,7 @@ function mutationsOf(
     );
 }
 
-/** Of `retry`, or of an entry of the outbox. */
+/** The operation of a `retry` call or an outbox entry. */
 function loopOf(operation: Operation, onWall: OnWall): InspectedOperation {
   const { ref, attempt, phase, pauses, route } = operation;
   const decision = phase.kind === 'waiting' ? phase.decision : undefined;

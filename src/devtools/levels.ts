@@ -4,17 +4,17 @@ import type { Decision } from '../policy/decide.ts';
 import { type Policy, type PolicyOptions, presets } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
 
-/** An option that a decision was made by, and where it was set. */
+/** An option behind a decision, and where it was set. */
 export interface DecidingOption {
   readonly name: string;
   readonly value: string;
-  /** Who has set it: the call, the query, the API, the instance, or nobody. */
+  /** Where it was set: the call, the query, the API, the instance, or the default. */
   readonly level: string;
 }
 
 type OptionName = keyof Policy;
 
-/** The options that each end was decided by. */
+/** The options behind each stop reason. */
 const stops: Readonly<Partial<Record<Decision['reason'], readonly OptionName[]>>> = {
   'max-retries': ['maxRetries'],
   deadline: ['deadlineMs'],
@@ -38,7 +38,7 @@ function optionsBehind(failure: Failure, decision: Decision): readonly OptionNam
 
 const whose = { query: 'this query', mutation: 'this mutation', call: 'this retry()' } as const;
 
-/** What a decision was made by: of each option its value, and the level that has set it. */
+/** The options behind a decision, each with its value and the level that set it. */
 export function decidingOptions(
   failure: Failure,
   decision: Decision,
@@ -47,7 +47,7 @@ export function decidingOptions(
   base: Policy,
 ): readonly DecidingOption[] {
   const policy = operation.policyOf(report.request);
-  // The last that has set it counts.
+  // From the innermost level outwards: the first that sets the option counts.
   const levels: readonly (readonly [string, PolicyOptions | undefined])[] = [
     ['the call', report.request?.callPolicy],
     [whose[operation.ref.kind], operation.policy],

@@ -4,15 +4,15 @@ import { useLive, usePage } from './devtools.tsx';
 import { Panel } from './panel/panel.tsx';
 import { type DevtoolsTheme, Shadow } from './shadow.tsx';
 
-/** Which app the panel shows, and its colours. */
+/** The props of {@link SteadfetchDevtoolsPanel}. */
 export interface SteadfetchDevtoolsPanelProps {
   /** @default 'system' */
   readonly theme?: DevtoolsTheme | undefined;
-  /** Whose app it shows. @default that of the nearest QueryClientProvider */
+  /** The QueryClient to show. @default that of the nearest QueryClientProvider */
   readonly client?: QueryClient | undefined;
 }
 
-/** The panel alone, as high as what it is in. */
+/** The panel alone, as high as its container. */
 export function EmbeddedPanel(props: SteadfetchDevtoolsPanelProps): ReactElement | null {
   return usePage() ? <InPage {...props} /> : null;
 }

@@ -2,12 +2,12 @@ import { type ReactElement, type ReactNode, useCallback, useState } from 'react'
 import { createPortal } from 'react-dom';
 import { style } from './panel/style.ts';
 
-/** Which colours the devtools have. */
+/** The colour scheme of the devtools. */
 export type DevtoolsTheme = 'light' | 'dark' | 'system';
 
 let shared: CSSStyleSheet | undefined;
 
-/** A constructed sheet is allowed by every Content-Security-Policy; a style element by few. */
+/** Every Content-Security-Policy allows a constructed sheet, few a style element. */
 function adopt(root: ShadowRoot): void {
   try {
     if (!shared) {
@@ -22,14 +22,14 @@ function adopt(root: ShadowRoot): void {
   }
 }
 
-/** What is in it has its own styles, and none of the page's. */
+/** A shadow tree: its content has its own styles, and none of the page's. */
 export function Shadow({
   theme,
   isFull = false,
   children,
 }: {
   readonly theme: DevtoolsTheme;
-  /** As high as what it is in. */
+  /** Whether it is as high as its container. */
   readonly isFull?: boolean;
   readonly children: ReactNode;
 }): ReactElement {
@@ -44,7 +44,7 @@ export function Shadow({
     <div
       ref={attach}
       data-steadfetch-devtools=""
-      // Above what the page says of its elements.
+      // Overrides the page's styles for its elements.
       style={{ all: 'initial', display: 'block', height: isFull ? '100%' : 'auto' }}
     >
       {root &&

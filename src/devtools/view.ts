@@ -6,7 +6,7 @@ import type { RecordedEvent } from './recording/recording.ts';
 /** An event of an operation. */
 export type OperationEvent = Extract<RecordedEvent, { readonly operation: OperationRef }>;
 
-/** One operation, as its events tell it. */
+/** One operation, as reconstructed from its events. */
 export interface OperationView {
   readonly id: number;
   readonly kind: OperationRef['kind'];
@@ -17,28 +17,28 @@ export interface OperationView {
   attempt: number;
   maxAttempts: number | undefined;
   status: 'sending' | 'waiting' | 'paused' | 'succeeded' | 'failed' | 'cancelled' | 'superseded';
-  /** Why it is so, as a word of the events. */
+  /** The reason of its status, as the code in the events. */
   reason: string | undefined;
   retryAt: number | undefined;
   probedBy: 'another-tab' | undefined;
   requests: number;
-  /** Its attempts that were probes and failed: they use up no retry. */
+  /** The number of attempts that were probes and failed: they use up no retry. */
   probes: number;
   isProbe: boolean;
   readonly events: OperationEvent[];
 }
 
-/** What the panel shows of a moment. */
+/** The state that the panel shows at one moment. */
 export interface View {
   readonly at: number;
-  /** What was known last, by then. */
+  /** The latest inspection up to that moment. */
   readonly inspection: OriginInspection | undefined;
-  /** The newest first. */
+  /** Newest first. */
   readonly operations: readonly OperationView[];
   readonly events: readonly RecordedEvent[];
 }
 
-/** What a recording shows at a moment: what came later is not there. */
+/** The view of a recording at a moment. Later events are left out. */
 export function viewAt(all: readonly RecordedEvent[], at: number): View {
   const operations = new Map<string, OperationView>();
   const events: RecordedEvent[] = [];
@@ -52,7 +52,7 @@ export function viewAt(all: readonly RecordedEvent[], at: number): View {
   return { at, inspection, operations: [...operations.values()].toReversed(), events };
 }
 
-/** An entry of the outbox keeps its number over reloads; so its start is part of its name. */
+/** An outbox entry keeps its number across reloads, so its start is part of its name. */
 const nameOf = ({ id, startedAt }: OperationRef): string => `${id} ${startedAt}`;
 
 function follow(operations: Map<string, OperationView>, event: OperationEvent): void {
@@ -67,7 +67,7 @@ function follow(operations: Map<string, OperationView>, event: OperationEvent): 
       return show(view, 'sending');
     case 'request:start':
       view.requests++;
-      // Before its first request, nothing is known of a mutation or a call.
+      // Before its first request, a mutation or a call has no other label.
       if (view.label === view.kind) view.label = placeOf(event);
       return show(view, 'sending');
     case 'pause:start':
@@ -77,7 +77,7 @@ function follow(operations: Map<string, OperationView>, event: OperationEvent): 
       view.isProbe = event.result === 'probe';
       return view.status === 'paused' ? show(view, 'sending') : undefined;
     case 'request:end':
-      // A lone request tells of nothing else when it has gone well.
+      // A lone request emits no other end when it succeeds.
       if (view.kind === 'call' && isAlone(view) && event.outcome.kind === 'ok')
         finish(view, 'succeeded', at);
       return;
@@ -133,7 +133,7 @@ function placeOf(event: OperationEvent): string {
   return `${event.method} ${pathOf(event.url)}`;
 }
 
-/** Without its origin. */
+/** Removes the origin of a URL. */
 export const pathOf = (url: string): string => url.replace(/^[a-z][\w+.-]*:\/\/[^/]*/i, '') || url;
 
 function show(
@@ -150,18 +150,18 @@ function finish(view: OperationView, status: OperationView['status'], at: number
   view.endedAt = at;
 }
 
-/** What was seen of a place in a moment of its strip. */
+/** The state of an origin or endpoint during one cell of its strip. */
 export type Cell = 'none' | 'ok' | 'limited' | 'failed' | 'down';
 
 const worst: readonly Cell[] = ['none', 'ok', 'limited', 'failed', 'down'];
 const stripMs = 120_000;
 const cellMs = 2000;
 
-/** The last two minutes of an origin, or of an endpoint of it, the oldest first. */
+/** The last two minutes of an origin or of one endpoint, oldest first. */
 export function stripOf({ events, at }: View, origin: string, endpoint?: string): readonly Cell[] {
   const count = stripMs / cellMs;
   const cells: Cell[] = Array.from({ length: count }, () => 'none');
-  // Cells keep their place: a new one comes every two seconds.
+  // Cells keep their place: a new one starts every two seconds.
   const endsAt = Math.ceil((at + 1) / cellMs) * cellMs;
   const paint = (from: number, to: number, cell: Cell): void => {
     const first = Math.max(0, Math.floor((from - endsAt) / cellMs) + count);
@@ -190,7 +190,7 @@ export function stripOf({ events, at }: View, origin: string, endpoint?: string)
   return cells;
 }
 
-/** The endpoints of an origin that the recording has seen, besides those that something is known of. */
+/** The endpoints of an origin that appear in the recording, but not in the inspection. */
 export function endpointsSeen({ events }: View, { origin, endpoints }: InspectedOrigin): string[] {
   const known = new Set(endpoints.map(({ endpoint }) => endpoint));
   const seen = new Set<string>();

@@ -12,8 +12,8 @@ import type { Operations } from '../operation/operations.ts';
 import type { Admission } from '../origin/admission.ts';
 import type { Network, OriginOptions } from '../origin/origin.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
-import type { Reach } from '../origin/outcomes.ts';
-import type { Ask, Permit, Target } from '../origin/wait-queue.ts';
+import type { Reach } from '../origin/health/unreadable.ts';
+import type { Ask, Permit, Target } from '../origin/ask.ts';
 import { type Failure, type FailureDetails, isRefusal, type Outcome } from '../policy/outcome.ts';
 import type { FetchContext, Sent } from './attempt/attempt.ts';
 import type { SteadyRequest } from './request.ts';
@@ -72,7 +72,7 @@ export function createAdmissions(
       ...targetOf(operation, sent),
       priority,
       isForeground: operation.owner.foreground(operation.ref.kind, isSeen),
-      refresh: operation.owner.refresh(operation),
+      ...operation.owner.retries(operation),
       isWish: priority !== 'background' && operation.attempt === 1 && operation.given.isWish,
       id: operation.ref.id,
       isFailFast: whenDown === 'fail',

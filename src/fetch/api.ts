@@ -33,6 +33,19 @@ export interface IdempotencyRules {
    * the status. @default `X-Should-Retry`, and else `Idempotent-Replayed: true` says no: that failure is stored under the key
    */
   readonly shouldRetry?: ((response: Response) => boolean | undefined) | undefined;
+  /**
+   * Whether a refusal is stored under its key and given again without saying so: a 400, 402, 409 (which does
+   * not mean that it is still running), 410 or 422 then shows that no earlier request with the key took effect.
+   * @default only an answer with `Idempotent-Replayed: true` is known to be a stored one
+   */
+  readonly refusalIsStored?: boolean | undefined;
+  /**
+   * Fields of the body that are used up by one request, such as the token of a captcha: a request that is sent again
+   * carries what is given then, and else the same bytes. A name, or the way to it in JSON: `variables.captcha`. The
+   * API must not count them as part of what its key stands for. A token in a header of the request needs no
+   * declaration. @default none
+   */
+  readonly fresh?: readonly string[] | undefined;
 }
 
 /** An API that takes its keys in a header. */
@@ -110,8 +123,11 @@ export interface ApiProfile {
   readonly conditional?: MadeBy<'conditionalWrites'> | undefined;
   /** The header that tells its servers how long an answer is waited for. @default none */
   readonly deadline?: MadeBy<'deadlineHeader'> | undefined;
-  /** Its support of idempotency keys. Without it no POST or PATCH is sent again. @default none */
-  readonly idempotency?: IdempotencyProfile | undefined;
+  /**
+   * Its support of idempotency keys. Without it no POST or PATCH is sent again. `'none'` says that the API has no
+   * such keys: the same happens, and no warning recommends them. @default not known
+   */
+  readonly idempotency?: IdempotencyProfile | 'none' | undefined;
 }
 
 /** The part of what `classifyOutcomes` brings that reads errors. */
@@ -142,11 +158,14 @@ export interface Inspected {
 export interface Inspector {
   /** The maker of the value that brings it. */
   readonly by: string;
-  readonly inspect?: (api: ApiProfile, passed: PassedRequest) => Inspected;
+  readonly inspect?: (api: Api, passed: PassedRequest) => Inspected;
 }
 
 /** An API profile that is checked, with the code that its options bring. */
-export interface Api extends ApiProfile {
+export interface Api extends Omit<ApiProfile, 'idempotency'> {
+  readonly idempotency?: IdempotencyProfile | undefined;
+  /** It is declared to take no idempotency keys. */
+  readonly isKeyless: boolean;
   /** In the order in which their steps run. */
   readonly extensions: readonly Inspector[];
 }
@@ -167,6 +186,8 @@ export function inspect(api: Api | undefined, passed: PassedRequest): Inspected 
 /** The APIs of an instance. */
 interface Apis extends Pick<Environment, 'classifyError'> {
   readonly findApi: FindApi;
+  /** The names of all fields that are used up by one request. */
+  readonly freshFields: readonly string[];
 }
 
 /** The options that bring an extension, in the order in which its steps run, and their makers. */
@@ -192,7 +213,10 @@ export function defineApis(given: readonly ApiProfile[], policy: Policy): Apis {
   const apis = given.map((api, index): Api => {
     const operation = `createSteadfetch: apis[${index}]`;
     if (process.env.NODE_ENV !== 'production') check(operation, api, policy);
-    const checked: ApiProfile = { ...api };
+    const { idempotency: keys } = api;
+    const isKeyless = keys === 'none';
+    const idempotency = isKeyless ? undefined : keys;
+    const checked: Omit<Api, 'extensions'> = { ...api, idempotency, isKeyless };
     for (const [option, by] of makers)
       Object.assign(checked, { [option]: checkMade(operation, option, checked[option], by) });
     const extensions = extensionMakers.flatMap(([option]): readonly Inspector[] => {
@@ -203,7 +227,9 @@ export function defineApis(given: readonly ApiProfile[], policy: Policy): Apis {
     const { concurrency, partition } = checked;
     return { ...checked, extensions, concurrency: partition ? concurrency : undefined };
   });
+  const fresh = apis.flatMap(({ idempotency }) => idempotency?.fresh ?? []);
   return {
+    freshFields: fresh.map((path) => path.slice(path.lastIndexOf('.') + 1)),
     findApi(url) {
       const absolute = apis[0] && toUrl(url);
       return absolute && apis.find((api) => isMatching(api, absolute));

@@ -1,7 +1,8 @@
 import { reject } from '../lib/input/check.ts';
 import { shown, toUrl } from '../lib/input/url.ts';
 import { warn } from '../lib/input/warn.ts';
-import { headerOf, readPassed, refuse } from '../operation/error-info.ts';
+import { readPassed, refuse } from '../operation/error-info.ts';
+import { headerOf } from '../operation/foreign-error.ts';
 import { stepTarget } from '../operation/parts/submission.ts';
 import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
@@ -27,7 +28,7 @@ export function isKeyWanted({
   init,
 }: SteadyRequest): boolean {
   if (ownKey || isNamed(init) || !(idempotent || isIdempotentMethod(method))) return true;
-  if (operation.submission && !isSafeMethod(method)) operation.submission.isRepeatable = true;
+  if (operation.submission && !isSafeMethod(method)) operation.submission.recordRepeatable();
   return false;
 }
 
@@ -53,10 +54,10 @@ function recordUnkeyed(operations: Operations, request: SteadyRequest): void {
   const written = [...readHeaders(input, init).values(), init.body];
   const isWritten = (key: string): boolean =>
     written.some((value) => typeof value === 'string' && value.includes(key));
-  if (submission && isWritten(submission.key)) submission.isRepeatable = true;
+  if (submission && isWritten(submission.key)) submission.recordRepeatable();
   else {
     refuseAfterKey(request, isWritten);
-    if (submission) submission.isUnkeyed = true;
+    submission?.recordUnkeyed();
   }
   if (process.env.NODE_ENV !== 'production' && (submission || init.idempotencyKey !== undefined))
     warnOfSilence(operations, request);
@@ -71,7 +72,7 @@ function recordUnkeyed(operations: Operations, request: SteadyRequest): void {
 function refuseAfterKey(request: SteadyRequest, isWritten: (key: string) => boolean): void {
   const { operation, method, url, name } = request;
   const { submission } = operation;
-  const past = submission?.wasSent ? (submission.past ?? []) : [];
+  const past = submission?.wasSent ? submission.past : [];
   const own = [...(operation.steps?.known.values() ?? [])];
   const target = stepTarget(method, url);
   const mayBeDone = [
@@ -79,7 +80,7 @@ function refuseAfterKey(request: SteadyRequest, isWritten: (key: string) => bool
     ...own.filter(({ key }) => operation.effects.mayBeDone({ request: name, key })),
   ].filter((step) => step.target === target);
   if (mayBeDone.length === 0 || mayBeDone.some(({ key }) => isWritten(key))) return;
-  if (submission) submission.isChanged = true;
+  submission?.recordChanged();
   const remedy = process.env.NODE_ENV === 'production' ? '' : ' Declare its API as before.';
   refuse(
     new TypeError(
@@ -114,14 +115,15 @@ export function checkNames(request: SteadyRequest): void {
     );
 }
 
-function warnOfSilence(operations: Operations, { method, url }: SteadyRequest): void {
+function warnOfSilence(operations: Operations, { method, url, api }: SteadyRequest): void {
+  if (api?.isKeyless) return;
   const origin = toUrl(url)?.origin ?? '';
   warn(
     operations,
     `keys ${origin}`,
     `${method} ${url.replace(/[?#].*/s, '')} was to have an idempotency key, and no profile says how ${origin} ` +
       `takes one. So none is sent, and the request is not retried. Declare it: createSteadfetch({ apis: ` +
-      `[{ match: '${origin}', idempotency: profiles.draft }] }).`,
+      `[{ match: '${origin}', idempotency: profiles.draft }] }); or idempotency: 'none', if it takes no keys.`,
     'idempotency.md',
   );
 }
@@ -137,8 +139,8 @@ export const submissionExtension: SubmissionExtension = {
   // It goes once its submission is safe where it is kept.
   sign({ context, request, effect }) {
     const { submission } = request.operation;
-    if (!submission?.kept) return undefined;
-    return prepare(context, request, request.signal, submission.kept(), effect);
+    const stored = submission?.stored();
+    return stored && prepare(context, request, request.signal, stored, effect);
   },
   async classify({ request, effect }, _response, failure) {
     const { submission, effects } = request.operation;
@@ -147,11 +149,12 @@ export const submissionExtension: SubmissionExtension = {
     return isUnknown ? { ...failure, processed: 'unknown' } : failure;
   },
   recordStored({ submission, effects }, { answer, failure }) {
-    if (failure.processed !== 'no' || !answer || !submission) return;
+    if (!answer || !submission || headerOf(answer, 'idempotent-replayed') !== 'true') return;
+    if (failure.processed !== 'no') return submission.recordStuck();
     // Of what went with another key, or with none, it says nothing.
-    const isAll = submission.isRepeatable && !submission.isUnkeyed && !submission.past?.[0];
-    if (!isAll || headerOf(answer, 'idempotent-replayed') !== 'true') return;
-    submission.wasSent = false;
+    const isAll = submission.isRepeatable && !submission.isUnkeyed && !submission.past[0];
+    if (!isAll) return;
+    submission.recordRefused();
     effects.refuse({ request: '' });
   },
 };

@@ -1,7 +1,7 @@
 import type { PausedAttempt, Waiting } from '../operation/environment.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Admission } from '../origin/admission.ts';
-import type { Ask, Pause, Permit, Waiter, WhoWaits } from '../origin/wait-queue.ts';
+import type { Ask, Pause, Permit, Waiter, WhoWaits } from '../origin/ask.ts';
 
 /** How a pause ended: by a permit, at its end without one, or because nobody wants it any more. */
 export type Release = Permit | 'expired' | 'dropped';

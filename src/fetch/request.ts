@@ -4,6 +4,7 @@ import type { Effect } from '../operation/parts/effects.ts';
 import type { Step, Steps } from '../operation/parts/submission.ts';
 import type { Live } from '../operation/parts/session.ts';
 import { endedWithSession } from '../operation/session-error.ts';
+import type { Write } from '../operation/write-order.ts';
 import { definePolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
 import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
 import { type Api, checkExpect, type Expected, type FindApi, inspect } from './api.ts';
@@ -24,6 +25,8 @@ import {
 export interface RequestContext {
   readonly policy: Policy;
   readonly findApi: FindApi;
+  /** The names of all fields that are used up by one request. */
+  readonly freshFields: readonly string[];
   /** The operation that the signal or the stack belongs to; else one for this request alone. */
   readonly operationFor: (signal: AbortSignal | undefined, request: string) => Operation;
   /** Another client, where that sends by a transport of its own. */
@@ -80,6 +83,10 @@ export class SteadyRequest implements RequestFacts, Live {
   step: Step | undefined;
   /** All keyed requests of its operation. An answer may come when that has ended, which forgets them. */
   steps: Steps | undefined;
+  /** Its place among the writes; undefined where it only reads. */
+  write: Write | undefined;
+  /** It had to wait, and reads let it go first until this is called. */
+  endWait: (() => void) | undefined;
   #endRequest: (() => void) | undefined;
   #sending: Sending | undefined;
 
@@ -102,7 +109,10 @@ export class SteadyRequest implements RequestFacts, Live {
     const api = context.findApi(url);
     const { ownKey, idempotent } = inspect(api, { input, init, method, url });
     const { endpoint, limitScope } = targetOf(method, url, api);
-    this.operation = context.operationFor(signal, `${name} ${ownKey ?? init.idempotencyKey}`);
+    // Two saves of one document have one URL: their bodies tell their retries apart.
+    const body = typeof init.body === 'string' ? ` ${init.body}` : '';
+    const lone = `${name} ${ownKey ?? init.idempotencyKey}${body}`;
+    this.operation = context.operationFor(signal, lone);
     this.input = input;
     this.init = init;
     this.method = method;
@@ -138,6 +148,16 @@ export class SteadyRequest implements RequestFacts, Live {
   /** It need not leave the device. */
   get mayBeOffline(): boolean | undefined {
     return this.operation.owner.mayBeOffline;
+  }
+
+  /** It has its place among the writes. */
+  setWrite(write: Write): void {
+    this.write = write;
+  }
+
+  /** It waits: reads let it go first until `endWait` is called. */
+  wait(endWait: () => void): void {
+    this.endWait = endWait;
   }
 
   /** It has been given its key. */

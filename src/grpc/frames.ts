@@ -3,7 +3,7 @@ import type { BodyCheck } from '../fetch/attempt/body-source.ts';
 /** A flag, and a length of four bytes. */
 export const headBytes = 5;
 
-/** What flags the frame that ends a call, by the content type; undefined where there are no frames. */
+/** The flag of the frame that ends a call, by content type; undefined for a content type without frames. */
 export function endFlagOf(contentType: string): number | undefined {
   if (/^application\/grpc-web/i.test(contentType)) return 0x80;
   return /^application\/connect\+/i.test(contentType) ? 2 : undefined;
@@ -13,7 +13,7 @@ export function endFlagOf(contentType: string): number | undefined {
 export const isText = (contentType: string): boolean =>
   /^application\/grpc-web-text/i.test(contentType);
 
-/** Follows the frames of a body, whatever its parts are: it is whole once the frame that ends it is. */
+/** Follows the frames of a body across its chunks. The body is complete once the frame that ends the call is. */
 export function checkFrames(endFlag: number, isBase64: boolean): BodyCheck {
   const bits = createBase64();
   let head: number[] = [];
@@ -50,7 +50,7 @@ export function checkFrames(endFlag: number, isBase64: boolean): BodyCheck {
   };
 }
 
-/** Decodes base64 part by part. Each message may be padded for itself. */
+/** Decodes base64 chunk by chunk. Each message may have its own padding. */
 export function createBase64(): (part: Uint8Array) => Uint8Array<ArrayBuffer> {
   let bits = 0;
   let count = 0;
@@ -59,7 +59,7 @@ export function createBase64(): (part: Uint8Array) => Uint8Array<ArrayBuffer> {
     for (const character of part) {
       const value = valueOf(character);
       if (value < 0) {
-        // Padding ends a group, and what is left of it is filling.
+        // Padding ends a group, and the bits left over are filler.
         count = 0;
         continue;
       }

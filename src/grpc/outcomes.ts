@@ -10,20 +10,21 @@ import { isIdempotentMethod } from '../policy/operation.ts';
 import type { Failure, HttpFailure } from '../policy/outcome.ts';
 import { checkFrames, createBase64, endFlagOf, headBytes, isText } from './frames.ts';
 import { type CallStatus, failureOf, isRefusingRetries, toCode } from './status.ts';
+import { inDevelopment } from '../lib/development.ts';
 
-/** When the retries of an API stop because most of its calls fail: `retryThrottling` of a gRPC service config. */
+/** Stops the retries of an API while most of its calls fail: `retryThrottling` of a gRPC service config. */
 export interface RetryThrottling {
-  /** How many tokens there are at first, and at most, up to 1000. A failure takes one. */
+  /** The initial and maximum number of tokens, up to 1000. A failure costs one. */
   readonly maxTokens: number;
-  /** The part of a token that a success gives back. */
+  /** The part of a token that a success returns. */
   readonly tokenRatio: number;
 }
 
-/** How an API of gRPC is read. */
+/** The options of {@link grpcOutcomes}. */
 export interface GrpcOptions {
   /**
-   * While no more than half of the tokens are left, nothing is retried after an answer. Counted are those
-   * that may be retried, or ask for no retry. @default none
+   * While at most half of the tokens are left, an answered call is not retried. Failures that may be retried,
+   * or whose server asks for no retry, cost a token. @default none
    */
   readonly retryThrottling?: RetryThrottling | undefined;
 }
@@ -31,16 +32,16 @@ export interface GrpcOptions {
 const pushbackName = 'grpc-retry-pushback-ms';
 
 /**
- * Reads what a call of gRPC-web or Connect has come to, for `apis: [{ match, outcomes: grpcOutcomes() }]`:
- * from `grpc-status` among the headers or in the trailers that begin a body, from the JSON of Connect, and
- * from the errors of clients that bring their own transport (`ConnectError`, `RpcError`, `ClientError`).
+ * Reads the outcome of a gRPC-web or Connect call, for `apis: [{ match, outcomes: grpcOutcomes() }]`: from
+ * `grpc-status` in the headers or in trailers at the start of a body, from Connect's JSON, and from the
+ * errors of clients that bring their own transport (`ConnectError`, `RpcError`, `ClientError`).
  *
- * A code counts as the status that it has over HTTP, and `grpc-retry-pushback-ms` as `Retry-After`; one that
- * is negative, or cannot be read, asks for no retry. A body is awaited up to its first message.
+ * A code counts as its HTTP equivalent, and `grpc-retry-pushback-ms` as `Retry-After`; a negative or
+ * unreadable pushback forbids the retry. A body is awaited up to its first message.
  *
- * Each call is a POST: it is sent again only where the profile says `idempotent`, or has keys.
+ * Every call is a POST: it is sent again only if the profile says `idempotent`, or has keys.
  *
- * @throws TypeError when an option is not as it must be.
+ * @throws TypeError for an invalid option.
  *
  * @example
  * ```ts
@@ -53,10 +54,10 @@ const pushbackName = 'grpc-retry-pushback-ms';
  * ```
  */
 export function grpcOutcomes(options: GrpcOptions = {}): MadeBy<'classifyOutcomes'> {
-  if (process.env.NODE_ENV !== 'production') check(options);
+  inDevelopment(() => check(options));
   const { maxTokens = 0, tokenRatio = 0 } = options.retryThrottling ?? {};
   let tokens = maxTokens;
-  /** Counts what came of a call, and whether it may be retried at all. */
+  /** Counts the outcome of a call. @returns whether it may be retried at all. */
   const count = (isFailure: boolean): boolean => {
     tokens = isFailure ? Math.max(0, tokens - 1) : Math.min(maxTokens, tokens + tokenRatio);
     return !options.retryThrottling || tokens > maxTokens / 2;
@@ -70,7 +71,7 @@ export function grpcOutcomes(options: GrpcOptions = {}): MadeBy<'classifyOutcome
   const made: Extension & ErrorReader = {
     by: 'classifyOutcomes',
     async classify(attempt, response, failure) {
-      // Of an opaque answer nothing can be read, and another one is not its API's.
+      // An opaque answer cannot be read, and an answer with the wrong content is not the API's.
       if (response.status === 0 || failure?.kind === 'body') return failure;
       const status = await readStatus(attempt, response, failure);
       if (!status || status.code === 'OK') {
@@ -85,12 +86,12 @@ export function grpcOutcomes(options: GrpcOptions = {}): MadeBy<'classifyOutcome
     checkBody({ headers, ok }) {
       const contentType = headers.get('content-type') ?? '';
       const endFlag = endFlagOf(contentType);
-      // Trailers that came as headers are all of it.
+      // Trailers that came as headers are the whole answer.
       if (endFlag === undefined || !ok || headers.get('grpc-status') !== null) return undefined;
       return checkFrames(endFlag, isText(contentType));
     },
     ofError(error, known) {
-      // What became of the request is known better than by what its client makes of it.
+      // The outcome of the request is known better than from the client's error.
       if (known.kind !== 'error' || isSteadfetchError(error)) return undefined;
       const status = readError(error);
       return status && failureOf(status, false, () => null, 0);
@@ -99,7 +100,7 @@ export function grpcOutcomes(options: GrpcOptions = {}): MadeBy<'classifyOutcome
   return { [code]: made };
 }
 
-/** What an answer says of its call; undefined where it says nothing. */
+/** The status that an answer reports for its call; undefined if it reports none. */
 async function readStatus(
   attempt: Attempt,
   response: Response,
@@ -126,7 +127,7 @@ async function readStatus(
     const { done, value } = await reader.read();
     isDone = done || frame.take(decode ? decode(value) : value);
   }
-  // Its end may be read already, or be an error.
+  // The end may have been read already, or be an error.
   reader?.cancel().catch(() => {});
   const { text } = frame;
   if (text === undefined) return undefined;
@@ -136,12 +137,12 @@ async function readStatus(
   return { code: toCode(sent) ?? 'UNKNOWN', pushback: trailers.get(pushbackName) };
 }
 
-/** The JSON of Connect: of an answer to a unary call that has failed. */
+/** Connect's JSON for a failed unary call. */
 interface ConnectBody {
   readonly code?: unknown;
 }
 
-/** What ends a stream of Connect. */
+/** Reads the end of a Connect stream. */
 function readEnd(text: string): CallStatus | undefined {
   try {
     const { error, metadata } = Object(JSON.parse(text)) as {
@@ -155,7 +156,7 @@ function readEnd(text: string): CallStatus | undefined {
   }
 }
 
-/** Headers, or an object of texts or of lists of texts. */
+/** Reads metadata: Headers, or an object of strings or of lists of strings. */
 function readMetadata(metadata: unknown): string | undefined {
   if (metadata instanceof Headers) return metadata.get(pushbackName) ?? undefined;
   const value = (Object(metadata) as Record<string, unknown>)[pushbackName];
@@ -163,7 +164,10 @@ function readMetadata(metadata: unknown): string | undefined {
   return typeof text === 'string' ? text : undefined;
 }
 
-/** connect-es; grpc-web and protobuf-ts; nice-grpc-web. A DOMException has a number, too. */
+/**
+ * connect-es; grpc-web and protobuf-ts; nice-grpc-web. The name is checked because a DOMException has a
+ * numeric code, too.
+ */
 const names = ['ConnectError', 'RpcError', 'ClientError'];
 
 function readError(error: unknown): CallStatus | undefined {
@@ -173,7 +177,7 @@ function readError(error: unknown): CallStatus | undefined {
     if (!known || known === 'OK') return undefined;
     return { code: known, pushback: readMetadata(metadata ?? meta) };
   } catch {
-    // A getter of somebody else's error threw.
+    // A getter of another library's error threw.
     return undefined;
   }
 }
@@ -189,21 +193,24 @@ function check(options: GrpcOptions): void {
     reject('grpcOutcomes', 'retryThrottling.tokenRatio', tokenRatio, 'a number above 0');
 }
 
-/** What ends a call is small; anything larger is left to the client. */
+/** The end of a call is small. Anything larger is left to the client. */
 const mostBytes = 65_536;
 
-/** Reads what ends a call that has no message, part by part. A message in front of it is no failure. */
+/**
+ * Reads the end of a call that has no message, chunk by chunk. If a message comes first, the call has not
+ * failed yet.
+ */
 class FirstFrame {
   readonly #endFlag: number;
   #bytes: number[] = [];
-  /** What ends the call; undefined where a message comes first, it is compressed, or nothing comes. */
+  /** The end of the call; undefined if a message comes first, if it is compressed, or if the body is empty. */
   text: string | undefined;
 
   constructor(endFlag: number) {
     this.#endFlag = endFlag;
   }
 
-  /** @returns whether no more is needed. */
+  /** @returns whether it needs no more. */
   take(chunk: Uint8Array): boolean {
     const bytes = this.#bytes;
     for (const byte of chunk.subarray(0, headBytes + mostBytes - bytes.length)) bytes.push(byte);
@@ -219,7 +226,7 @@ class FirstFrame {
   }
 }
 
-/** The trailers of gRPC-web, by their names in lower case. */
+/** The trailers of gRPC-web, by lower-case name. */
 const parseTrailers = (text: string): ReadonlyMap<string, string> =>
   new Map(
     text.split('\r\n').map((line): [string, string] => {

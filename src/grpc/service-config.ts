@@ -4,17 +4,18 @@ import { toCode } from './status.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** gRPC takes a higher number for this one. */
+/** gRPC reads a higher number as this one. */
 const mostAttempts = 5;
 
 /**
- * The `retryPolicy` that a service config of gRPC has for a method: that of its `methodConfig`, else that of
- * its service, else that of all. Where there is none, nothing is set. A request that is not idempotent is not
- * sent again, whatever the config says, unless it surely was not processed.
+ * The `retryPolicy` of a method in a gRPC service config: that of its own `methodConfig`, else of its
+ * service, else of the default. Without one, no option is set. A request that is not idempotent is not sent
+ * again, whatever the config says, unless it certainly was not processed.
  *
  * @param config - The service config, as JSON text or parsed.
- * @param method - Its full name, as in the path: `shop.v1.Products/List`. Without it, what holds for all methods.
- * @throws TypeError that names the place in the config where it is wrong.
+ * @param method - The full name of the method, as in the path: `shop.v1.Products/List`. Without it, the policy
+ * for all methods.
+ * @throws TypeError that names the place of the mistake in the config.
  *
  * @example
  * ```ts
@@ -63,7 +64,7 @@ function readRetryPolicy({ path: above, own }: Place): PolicyOptions {
     backoff: 'proportional',
     baseMs: Math.min(initialMs, maxMs),
     factor: Math.min(100, Math.max(1, factor)),
-    // Its jitter goes a quarter above the step, and gRPC's cap is one for the step.
+    // Proportional jitter exceeds the step by up to a quarter, and gRPC's cap applies to the step.
     capMs: Math.ceil(1.25 * maxMs),
     shouldRetry: retryOn(`${path}.retryableStatusCodes`, given['retryableStatusCodes']),
   };
@@ -79,15 +80,15 @@ function retryOn(path: string, given: unknown): ShouldRetry {
       : wrong(`${path}[${index}]`, one, 'a status code of gRPC, such as UNAVAILABLE');
   });
   return (failure) => {
-    // A connection that fails is UNAVAILABLE there.
+    // gRPC reports a failed connection as UNAVAILABLE.
     if (failure.kind === 'network') return retryable.includes('UNAVAILABLE') ? undefined : false;
-    // A time limit of one attempt, or a body that breaks, gRPC does not know.
+    // gRPC has no code for the timeout of a single attempt, or for a broken body.
     if (failure.kind !== 'http') return undefined;
     return failure.shouldRetry !== false && retryable.includes(failure.code ?? byStatus(failure));
   };
 }
 
-/** What an answer of a proxy counts as (grpc/doc/http-grpc-status-mapping.md): no other may be retried. */
+/** The code that a proxy's answer counts as (grpc/doc/http-grpc-status-mapping.md). Others are not retryable. */
 function byStatus({ status }: { readonly status: number }): string {
   if ([429, 502, 503, 504].includes(status)) return 'UNAVAILABLE';
   return status >= 500 ? 'UNKNOWN' : '';

@@ -1,7 +1,7 @@
 import { type ClassifiedFailure, toFailure } from '../api/outcomes.ts';
 import type { HttpFailure } from '../policy/outcome.ts';
 
-/** The status codes of gRPC, each at the place of its number, and what each is over HTTP (google.rpc.Code). */
+/** gRPC's status codes, in order of their numbers, each with its HTTP equivalent (google.rpc.Code). */
 const codes = [
   ['OK', 200],
   ['CANCELLED', 499],
@@ -22,10 +22,10 @@ const codes = [
   ['UNAUTHENTICATED', 401],
 ] as const;
 
-/** The name of a status code of gRPC, such as `UNAVAILABLE`. */
+/** The name of a gRPC status code, such as `UNAVAILABLE`. */
 export type GrpcCode = (typeof codes)[number][0];
 
-/** A code by its number, as text too, or by its name, as gRPC or as Connect writes it; undefined for anything else. */
+/** A code by its number (also as text) or by its name, as gRPC or Connect writes it; undefined for anything else. */
 export function toCode(given: unknown): GrpcCode | undefined {
   if (typeof given === 'number') return codes[given]?.[0];
   if (typeof given !== 'string') return undefined;
@@ -34,24 +34,24 @@ export function toCode(given: unknown): GrpcCode | undefined {
   return codes.find(([known]) => known === name)?.[0];
 }
 
-/** What an answer says of a call. */
+/** The status that an answer reports for a call. */
 export interface CallStatus {
   readonly code: GrpcCode;
-  /** Its `grpc-retry-pushback-ms`, as it was sent; null or undefined where there is none. */
+  /** The `grpc-retry-pushback-ms`, as sent; null or undefined without one. */
   readonly pushback: string | null | undefined;
 }
 
-/** A signed whole number of 32 bits, without needless zeros. */
+/** A signed 32-bit integer, without leading zeros. */
 function parsePushback(text: string): number | undefined {
   const ms = /^(0|[1-9]\d{0,9})$/.test(text) ? Number(text) : NaN;
   return ms < 2 ** 31 ? ms : undefined;
 }
 
-/** Whether the server asks for no retry: by a pushback that is negative, or cannot be read. */
+/** Whether the server forbids a retry, with a negative or unreadable pushback. */
 export const isRefusingRetries = ({ pushback }: CallStatus): boolean =>
   typeof pushback === 'string' && parsePushback(pushback) === undefined;
 
-/** What a call has shown that has failed. `isRepeatable`: sending it again does no harm. */
+/** The failure that a call's status means. `isRepeatable`: sending it again does no harm. */
 export function failureOf(
   status: CallStatus,
   isRepeatable: boolean,
@@ -63,10 +63,10 @@ export function failureOf(
     status: codes.find(([name]) => name === code)?.[1] ?? 500,
     retryAfterMs: typeof pushback === 'string' ? parsePushback(pushback) : undefined,
     retryable: isRefusingRetries(status) || code === 'DATA_LOSS' ? false : undefined,
-    // Whoever has cancelled it, the server may have been through with it.
+    // The server may have finished the call, whichever side cancelled it.
     processed: code === 'CANCELLED' ? 'unknown' : undefined,
   };
-  // What has only read starts over; of what writes, the client must read again first.
+  // An aborted read starts over. After an aborted write the client must read again first.
   const isAborted = code === 'ABORTED' && isRepeatable;
   const retryable = said.retryable ?? (isAborted || undefined);
   return { ...toFailure({ ...said, retryable }, header, nowMs), code };

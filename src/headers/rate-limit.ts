@@ -2,6 +2,7 @@ import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { parseHttpDate } from './retry-after.ts';
 import { readListItems } from './structured-field.ts';
+import { inDevelopment } from '../lib/development.ts';
 
 /** How many requests a server allows until a point in time. */
 export interface RateLimitState {
@@ -12,8 +13,8 @@ export interface RateLimitState {
 }
 
 /**
- * The rate-limit headers of an API that does not use the standard ones. Their form cannot be guessed from
- * a value, so they are read only where they are declared.
+ * The rate-limit headers of an API that does not use the standard ones. Their format cannot be guessed from a
+ * value, so they are read only if declared.
  */
 export interface DeclaredRateLimit {
   /** The header with the number of requests left, such as `X-RateLimit-Remaining`. */
@@ -21,7 +22,7 @@ export interface DeclaredRateLimit {
   /** The header with the time of the reset, such as `X-RateLimit-Reset`. */
   readonly reset: string;
   /**
-   * What `reset` means: a time in seconds (GitHub, X, Discord's `X-RateLimit-Reset`) or in
+   * The format of `reset`: a time in seconds (GitHub, X, Discord's `X-RateLimit-Reset`) or in
    * milliseconds since 1970, or the seconds left (Reddit, Discord's `X-RateLimit-Reset-After`).
    */
   readonly format: 'epoch-seconds' | 'epoch-ms' | 'delta-seconds';
@@ -32,16 +33,21 @@ export interface DeclaredRateLimit {
  *
  * | dialect | headers | source |
  * |---|---|---|
- * | `github` | `X-RateLimit-Remaining`, and `X-RateLimit-Reset` as seconds since 1970; a 403 with none left, or with `Retry-After`, counts as a 429 | docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api |
- * | `shopify` | `X-Shopify-Shop-Api-Call-Limit: 32/40`, a bucket that leaks at least two requests in a second: a full one is waited for a second; and `Retry-After: 2.0` | shopify.dev/docs/api/admin-rest/usage/rate-limits |
- * | `draft-6` | `RateLimit-Remaining`, and `RateLimit-Reset` as seconds from now: what the standard looked like before `RateLimit` | datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/06 |
+ * | `github` | `X-RateLimit-Remaining`, and `X-RateLimit-Reset` as seconds since 1970; a 403 with none left,
+ * or with `Retry-After`, counts as a 429 |
+ * docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api |
+ * | `shopify` | `X-Shopify-Shop-Api-Call-Limit: 32/40`, a bucket that leaks at least two requests per second
+ * (a full one is waited for one second), and `Retry-After: 2.0` |
+ * shopify.dev/docs/api/admin-rest/usage/rate-limits |
+ * | `draft-6` | `RateLimit-Remaining`, and `RateLimit-Reset` as seconds from now: the draft before
+ * `RateLimit` | datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/06 |
  */
 export interface RateLimitDialect {
-  /** Whose headers they are. */
+  /** The API or draft that defines the headers. */
   readonly dialect: 'github' | 'shopify' | 'draft-6';
 }
 
-/** Those that are two headers. */
+/** The dialects that consist of two headers. */
 const dialects: Readonly<Partial<Record<RateLimitDialect['dialect'], DeclaredRateLimit>>> = {
   github: {
     remaining: 'x-ratelimit-remaining',
@@ -55,7 +61,7 @@ const dialects: Readonly<Partial<Record<RateLimitDialect['dialect'], DeclaredRat
   },
 };
 
-/** A full bucket of Shopify takes at least two more requests after this long. */
+/** A full bucket of Shopify accepts at least two more requests after this long. */
 const leakMs = 1000;
 
 /**
@@ -85,7 +91,7 @@ const leakMs = 1000;
  *
  * @param header - Reads a response header by name, case-insensitively.
  * @param nowMs - When the response was received: epoch milliseconds by the local clock.
- * @param given - The API's own headers for the same, if it has any, or whose they are.
+ * @param given - The API's own headers or dialect, if it has any.
  * @returns The most restrictive limit, or `undefined` if none is known.
  *
  * @example
@@ -124,7 +130,7 @@ export function readRateLimit(
     const [, used, size] =
       /^(\d{1,9})\/([1-9]\d{0,8})$/.exec(header('x-shopify-shop-api-call-limit') ?? '') ?? [];
     consider(Math.max(0, Number(size) - Number(used)), nowMs + leakMs);
-    // Its Retry-After has a fraction, which is none to anybody else.
+    // Shopify's Retry-After has a fraction, which the standard does not allow.
     const seconds = /^\d{1,9}\.\d{1,9}$/.exec(header('retry-after') ?? '')?.[0];
     if (seconds) consider(0, nowMs + Math.ceil(Number(seconds) * 1000));
   }
@@ -133,17 +139,17 @@ export function readRateLimit(
     const serverNowMs =
       format === 'delta-seconds' ? 0 : (parseHttpDate(header('date') ?? '', nowMs) ?? nowMs);
     const reset = digits(declared.reset) * (format === 'epoch-ms' ? 1 : 1000);
-    // Rounded so that no more is sent than the server allows, and nothing earlier.
+    // Rounded so that nothing is sent earlier than the server allows, and no more.
     consider(Math.floor(digits(declared.remaining)), nowMs + Math.ceil(reset - serverNowMs));
   }
   return state;
 }
 
-/** What the reading of rate limits brings. */
+/** The code that reads rate limits. */
 export interface RateLimitCode {
   readonly by: 'rateLimitFields';
   readonly read: (headers: Headers, nowMs: number) => RateLimitState | undefined;
-  /** What a refusal for a limit means, whose status may not say that it is one. */
+  /** Recognises a refusal for a limit whose status does not say so. */
   readonly readRefusal: <T extends Refusal>(
     refusal: T,
     headers: Headers,
@@ -151,7 +157,7 @@ export interface RateLimitCode {
   ) => T | undefined;
 }
 
-/** An answer outside 2xx: its status, and what it says of when to come again. */
+/** An answer outside 2xx, as far as its status and Retry-After go. */
 interface Refusal {
   readonly status: number;
   readonly retryAfterMs?: number | undefined;
@@ -160,11 +166,11 @@ interface Refusal {
 const formats = ['epoch-seconds', 'epoch-ms', 'delta-seconds'];
 
 /**
- * Keeps to what answers say of how many requests are left, for `rateLimit` of the instance or of an
- * API: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) and, where they are
- * declared, or named by whose they are, the headers of an API from before these.
+ * Respects the remaining quota that answers report, for `rateLimit` of the instance or of an API: `RateLimit`
+ * and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) and, if declared or named as a dialect, older
+ * headers of an API.
  *
- * @throws TypeError when the declaration is not as it must be.
+ * @throws TypeError for an invalid declaration.
  *
  * @example
  * ```ts
@@ -177,7 +183,7 @@ const formats = ['epoch-seconds', 'epoch-ms', 'delta-seconds'];
 export function rateLimitFields(
   declared?: DeclaredRateLimit | RateLimitDialect,
 ): MadeBy<'rateLimitFields'> {
-  if (process.env.NODE_ENV !== 'production' && declared) check(declared);
+  inDevelopment(() => declared && check(declared));
   const isGitHub = !!declared && 'dialect' in declared && declared.dialect === 'github';
   const read: RateLimitCode['read'] = (headers, nowMs) =>
     readRateLimit((name) => headers.get(name), nowMs, declared);

@@ -7,7 +7,7 @@ import { fromIso, toIso } from '../lib/clock.ts';
  */
 const longestDelayMs = 1e15;
 
-/** What {@link parseRetryAfter} needs besides the header. */
+/** The context of {@link parseRetryAfter}. */
 export interface RetryAfterContext {
   /** When the response was received: epoch milliseconds by the local clock. */
   nowMs: number;

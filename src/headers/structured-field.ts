@@ -3,7 +3,7 @@ const bareItem =
 const key = '[a-z*][a-z\\d_.*-]*';
 const innerList = `\\((?: *${bareItem}(?:; *${key}(?:=${bareItem})?)*(?=[ )]))* *\\)`;
 
-/** Few servers send more than this in all headers together. It bounds the time that parsing takes. */
+/** Few servers send more than this in all headers together. The limit bounds the parsing time. */
 const maxLength = 16_384;
 
 /**

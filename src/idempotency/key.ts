@@ -1,5 +1,7 @@
 import { reject } from '../lib/input/check.ts';
-import { type KeySource, systemKeySource } from '../lib/clock.ts';
+import { hash128, toHex, type Words } from '../lib/hash.ts';
+import { type Clock, type KeySource, systemKeySource } from '../lib/clock.ts';
+import type { Born } from '../operation/parts/submission.ts';
 
 /** The form in which an API takes a key. */
 export interface KeyForm {
@@ -8,8 +10,6 @@ export interface KeyForm {
   /** The longest key, in characters, without its quotes. @default Infinity */
   readonly maxLength?: number | undefined;
 }
-
-type Words = readonly number[];
 
 /**
  * Creates a key: a UUID of version 4 (RFC 9562 §5.4). Works in insecure contexts, too.
@@ -76,43 +76,35 @@ function fromUuid(uuid: string): Words {
 /** Sets the version and the variant of RFC 9562 §5.4. */
 function toUuid(words: Words): string {
   const [a = 0, b = 0, c = 0, d = 0] = words;
-  return [a, (b & 0xffff0fff) | 0x4000, (c & 0x3fffffff) | 0x80000000, d]
-    .map((word) => (word >>> 0).toString(16).padStart(8, '0'))
-    .join('')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  const own = [a, (b & 0xffff0fff) | 0x4000, (c & 0x3fffffff) | 0x80000000, d];
+  return toHex(own).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/**
- * 128 bits that tell names apart. It is no cryptographic hash: only the key is secret. Every character,
- * and then eight more rounds, go through all four words, and no step loses a bit (odd factors, and
- * shifts that can be undone).
- */
-function hash128(text: string): Words {
-  let [a, b, c, d] = [1_779_033_703, 3_144_134_277, 1_013_904_242, 2_773_480_762];
-  const mix = (word: number, factor: number): number => {
-    const product = Math.imul(word, factor);
-    return product ^ (product >>> 15);
-  };
-  for (let index = 0; index < text.length + 8; index++) {
-    // After the end the code is NaN, which becomes 0.
-    const code = text.charCodeAt(index) | 0;
-    a = b ^ mix(a ^ code, 597_399_067);
-    b = c ^ mix(b ^ code, 2_869_860_233);
-    c = d ^ mix(c ^ code, 951_274_213);
-    d = a ^ mix(d ^ code, 2_716_044_179);
-  }
-  return [a, b, c, d];
-}
-
-/** What clocks are put right by in passing. */
+/** Clocks are corrected by up to so much in passing. */
 const slackMs = 60_000;
 
 /**
- * Whether its API may have forgotten a key that was made at `createdAt`, in epoch milliseconds. A
- * clock that was set back since then tells no age: that counts as too old.
+ * How old a key is, in milliseconds.
+ *
+ * A page that has made the key knows its age, also after the clock was set back: its clock never goes back. Of an
+ * earlier page only the time on the wall is known: if that is still to come, the age is not, and this is less than none.
+ *
+ * @param clock - The steady clock of the page.
  */
-export function isKeyExpired(createdAt: number, lifetimeMs: number, nowMs: number): boolean {
-  if (lifetimeMs === Infinity) return false;
-  const ageMs = nowMs - createdAt;
-  return ageMs > lifetimeMs || ageMs < -slackMs;
+export function ageOf({ createdAt, aheadMs = 0 }: Born, clock: Clock): number {
+  const setBackMs = clock.setBackMs?.() ?? 0;
+  // A page whose clock was set back by less than that has not made it.
+  return clock.now() - createdAt - (aheadMs <= setBackMs ? aheadMs : 0);
+}
+
+/** Why its API may have forgotten a key; undefined while it remembers it. */
+export function whyForgotten(
+  born: Born,
+  lifetimeMs: number,
+  clock: Clock,
+): 'expired' | 'age-unknown' | undefined {
+  if (lifetimeMs === Infinity) return undefined;
+  const ageMs = ageOf(born, clock);
+  if (ageMs < -slackMs) return 'age-unknown';
+  return ageMs > lifetimeMs ? 'expired' : undefined;
 }

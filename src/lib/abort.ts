@@ -1,6 +1,6 @@
 /**
- * Why a signal was aborted: an `AbortError` where it does not say. The signals of React Native have no reason,
- * and it has no `DOMException`.
+ * The reason of an abort; an `AbortError` if the signal has none. React Native's signals have no reason, and
+ * it has no `DOMException`.
  */
 export const reasonOf = ({ reason = abortError() }: { readonly reason?: unknown }): unknown =>
   reason;
@@ -13,7 +13,7 @@ function abortError(): Error {
     : new DOMException(text, name);
 }
 
-/** A signal that is aborted with the first of these: `AbortSignal.any`, also where there is none. */
+/** A signal that is aborted with the first of these: `AbortSignal.any`, with a fallback for engines that lack it. */
 export function firstOf(signals: AbortSignal[]): AbortSignal {
   if ('any' in AbortSignal) return AbortSignal.any(signals);
   const first = new AbortController();

@@ -1,6 +1,4 @@
-/**
- * The source of time. Everything in Steadfetch takes it as an argument.
- */
+/** The source of time. Every part of Steadfetch takes it as an argument. */
 export interface Clock {
   /**
    * The time, in epoch milliseconds. Deadlines and countdowns compare times, because timers are throttled
@@ -11,7 +9,7 @@ export interface Clock {
   setTimeout(callback: () => void, delayMs: number): unknown;
   /** Cancels a timer. Does nothing for a handle that is unknown or undefined. */
   clearTimeout(handle: unknown): void;
-  /** How far `now` is ahead of the wall clock, in milliseconds, after that was set back. @default 0 */
+  /** How far `now` is ahead of the wall clock, in milliseconds, after the wall clock was set back. @default 0 */
   setBackMs?(): number;
   /**
    * Milliseconds since any start. Setting the wall clock does not change it: `performance.now`.
@@ -28,12 +26,15 @@ export type Random = () => number;
 /** The longest delay of a timer, 2^31 - 1 ms or 24.8 days: a longer one fires at once. */
 export const maxTimerMs = 2_147_483_647;
 
+/** Reads the global at every call, as the clock does. */
+export const systemNow = (): number => Date.now();
+
 /**
  * The clock of this environment. It reads the globals at every call, so a test may install fake timers
  * at any time.
  */
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  now: systemNow,
   setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
   clearTimeout: (handle) => clearTimeout(handle as ReturnType<typeof setTimeout>),
   elapsedMs: () => performance.now(),
@@ -52,7 +53,8 @@ export const systemRandom: Random = () => Math.random();
 /** Strong randomness: the part of `crypto` that creates keys. */
 export interface KeySource {
   readonly randomUUID?: () => string;
-  readonly getRandomValues?: (words: Uint32Array<ArrayBuffer>) => unknown;
+  // Before TypeScript 5.7, no array of numbers has a type parameter.
+  readonly getRandomValues?: (words: ReturnType<Uint32Array['slice']>) => unknown;
 }
 
 /** The `crypto` of this environment. Insecure contexts have no `randomUUID`. */
@@ -84,7 +86,7 @@ export interface SteadyClock extends Clock {
  * clock that was set forward looks like sleep, so waits may end early, but never late.
  */
 export function createSteadyClock(clock: Clock): SteadyClock {
-  // It is read hundreds of times for one request: each reading of the system clock is one call.
+  // Read hundreds of times for one request, so the system clock is called directly.
   const isSystem = clock === systemClock;
   const readElapsedMs = (): number => clock.elapsedMs?.() ?? 0;
   let setBackMs = 0;
@@ -93,7 +95,7 @@ export function createSteadyClock(clock: Clock): SteadyClock {
 
   const now = (): number => {
     const nextMs = isSystem ? Date.now() : clock.now();
-    // Most readings are within the millisecond of the one before, and this is the dearer half of one.
+    // Most readings fall within the same millisecond, and `performance.now` is the slower half.
     if (nextMs !== wallMs) {
       const nextElapsedMs = isSystem ? performance.now() : readElapsedMs();
       if (nextMs < wallMs) setBackMs += wallMs - nextMs + Math.max(0, nextElapsedMs - elapsedMs);

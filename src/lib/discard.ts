@@ -1,4 +1,4 @@
-/** What is read of an answer, or of its body: a stream of the web, or of Node. */
+/** The parts of an answer that discarding reads. The body may be a web stream or a Node stream. */
 interface Discarded {
   readonly body?: unknown;
   readonly bodyUsed?: boolean;
@@ -15,8 +15,9 @@ export async function cancelBody(body: unknown, reason?: unknown): Promise<unkno
 }
 
 /**
- * Cancels the body of an answer, or of a copy of one, that is read no more: it would keep its connection, or all
- * that comes of it. A body that is read already, or is being read, is left to its reader. It may be no answer at all.
+ * Cancels the body of an answer, or of its clone, that will not be read: it would keep the connection, or
+ * buffer all that arrives. A body that is already read, or being read, is left to its reader. Accepts any
+ * value.
  */
 export function discard(answer: unknown): void {
   const { body, bodyUsed } = Object(answer) as Discarded;

@@ -1,24 +1,20 @@
-import { hmac } from './sha256.ts';
+import { hash128, toHex } from './hash.ts';
 import { reject } from './input/check.ts';
 
-const encoder = new TextEncoder();
 const chunkBytes = 1 << 20;
 
 /**
- * What a payload is known by: the same for the same content, and another for any other. Keyed with a
- * secret, so that it does not tell by itself what was in the form.
+ * What a payload is known by: the same for the same content, and another for any other. It tells content
+ * apart, and does not hide it: a page that can read the fingerprint can read the form.
  *
  * @throws TypeError when the payload has no content to be known by.
  */
-export async function fingerprintOf(secret: string, payload: unknown): Promise<string> {
-  const key = hmac(encoder.encode('steadfetch'), encoder.encode(secret));
+export async function fingerprintOf(payload: unknown): Promise<string> {
   const { text, bytes } = canonicalise(payload);
-  let digest = hmac(key, encoder.encode(text));
-  // Chained, a piece at a time: the text has said how long each is.
-  for (const part of bytes) {
-    for await (const chunk of chunksOf(part)) digest = hmac(key, digest, chunk);
-  }
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  let hash = hash128(text);
+  // One piece after the other: the text has said how long each is.
+  for (const part of bytes) for await (const chunk of chunksOf(part)) hash = hash128(chunk, hash);
+  return toHex(hash);
 }
 
 async function* chunksOf(part: Blob | Uint8Array): AsyncGenerator<Uint8Array> {

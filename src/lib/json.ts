@@ -1,8 +1,8 @@
-/** For `JSON.stringify`, which has no NaN, and refuses a BigInt, as a key of a query may have: they are texts. */
+/** A replacer for `JSON.stringify` that writes NaN and BigInt (which query keys may contain) as text. */
 export const toJson = (_: string, part: unknown): unknown =>
   Number.isNaN(part) || typeof part === 'bigint' ? String(part) : part;
 
-/** A key of a query or a mutation as text, also one that JSON cannot write. */
+/** The key of a query or a mutation as text, even if JSON cannot write it. */
 export const keyText = (key: readonly unknown[]): string => {
   try {
     return JSON.stringify(key, toJson);
@@ -11,7 +11,7 @@ export const keyText = (key: readonly unknown[]): string => {
   }
 };
 
-/** A key of a query as JSON has it; undefined for one that JSON cannot write all the same, such as a ring. */
+/** A query key as JSON would keep it; undefined if JSON cannot write it, such as a circular one. */
 export function plainKey(key: readonly unknown[] | undefined): readonly unknown[] | undefined {
   try {
     return key && (JSON.parse(JSON.stringify(key, toJson)) as readonly unknown[]);

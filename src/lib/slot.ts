@@ -1,8 +1,8 @@
 /** A value for each object, invisible to everything else. */
 export interface Slot<K extends object, V> {
-  /** @throws TypeError for what is no object. */
+  /** @throws TypeError for a primitive. */
   readonly get: (key: K) => V | undefined;
-  /** @throws TypeError for what is no object, and for what is frozen where that keeps private fields away. */
+  /** @throws TypeError for a primitive and, in engines that refuse private fields on them, for a frozen object. */
   readonly set: (key: K, value: V) => void;
 }
 

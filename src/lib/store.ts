@@ -1,4 +1,4 @@
-import { tellApp } from './input/callback.ts';
+import { notifyApp } from './input/callback.ts';
 
 /** A state that can be read and watched, as React's useSyncExternalStore needs it. */
 export interface Readable<S> {
@@ -13,7 +13,7 @@ export interface Store<S> extends Readable<S> {
   readonly set: (state: S) => void;
 }
 
-/** Makes a state that tells its listeners of every change. */
+/** Creates a state that notifies its listeners of every change. */
 export function createStore<S>(initial: S): Store<S> {
   const listeners = new Set<() => void>();
   let state = initial;
@@ -26,12 +26,12 @@ export function createStore<S>(initial: S): Store<S> {
     set(next) {
       if (Object.is(next, state)) return;
       state = next;
-      for (const listener of listeners) tellApp(listener, undefined);
+      for (const listener of listeners) notifyApp(listener, undefined);
     },
   };
 }
 
-/** Calls its listeners each time. */
+/** Creates an event without data. */
 export function createEmitter(): {
   readonly emit: () => void;
   readonly on: (listener: () => void) => () => void;
@@ -40,7 +40,7 @@ export function createEmitter(): {
   return { emit: () => set({}), on: subscribe };
 }
 
-/** The state of before, where each of its properties is that of the next one. */
+/** Returns the previous state if all properties of the next one are identical, so that its identity is kept. */
 export function keepIfSame<S extends object>(before: S | undefined, next: S): S {
   const names = Object.keys({ ...before, ...next }) as (keyof S)[];
   return before && names.every((name) => Object.is(before[name], next[name])) ? before : next;

@@ -99,14 +99,14 @@ export function untilAborted<T>(
   });
 }
 
-/** What a time limit measures with. */
+/** The dependencies of a time limit. */
 interface LimitContext {
   readonly clock: Clock;
-  /** Knows whether the tab was frozen since a time; undefined where there is no page. */
+  /** Tells whether the tab was frozen since a time; undefined without a page. */
   readonly page?: { readonly wasAsleep: (since: number) => boolean } | undefined;
 }
 
-/** What is limited. */
+/** The owner of a time limit. */
 interface Limited {
   /** The limit is over. @returns the reason with which `race` rejects. */
   expire(): unknown;
@@ -189,10 +189,10 @@ export class TimeLimit {
   }
 }
 
-/** The limit of a function of the app, which may never settle. */
+/** The limit of an app's function, which may never settle. */
 const appLimitMs = 30_000;
 
-/** The error of a function of the app that has not settled in time. */
+/** The error for an app's function that did not settle in time. */
 export const unsettled = (name: string): Error =>
   new Error(`${name} has not settled for ${appLimitMs / 1000} s.`);
 

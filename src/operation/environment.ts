@@ -1,11 +1,12 @@
 import type { Clock, Random } from '../lib/clock.ts';
-import type { Pause } from '../origin/wait-queue.ts';
+import type { Pause } from '../origin/ask.ts';
 import type { Policy } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
 import type { Effects } from './parts/effects.ts';
 import type { Emitter } from './events.ts';
 import type { FailureReport } from './facts.ts';
 import type { Submission } from './parts/submission.ts';
+import type { WriteOrder } from './write-order.ts';
 
 /** The parts that all operations of an instance share. */
 export interface Environment {
@@ -13,43 +14,44 @@ export interface Environment {
   readonly random: Random;
   readonly policy: Policy;
   readonly emitter: Emitter;
-  /** The failure behind an error: the known one, or the one that the app itself reads from it. */
+  readonly writeOrder: WriteOrder;
+  /** The failure that an error means: the known one, or the one that the app's own reader finds in it. */
   readonly classifyError: (error: unknown, known: Failure) => Failure;
 }
 
-/** An attempt that waits for admission, before it is sent. */
+/** An attempt that waits for admission before it is sent. */
 export interface PausedAttempt extends Waiting {
-  /** Why, and until when: told anew in place, for an origin that is down tells all who wait. */
+  /** Why it waits, and until when. Updated in place: a change of the origin's state reaches every waiting attempt. */
   pause: Pause;
-  /** Lets it go now, whatever is known of the origin. */
+  /** Sends it now, whatever the state of the origin. */
   go(): void;
-  /** It was asked for again. */
+  /** It was requested again. */
   renew(): void;
-  /** Its time is up: it ends, unsent. */
+  /** Its pause is over its limit: it ends, unsent. */
   expire(): void;
 }
 
-/** A wait that would send something at its end. */
+/** A wait at whose end a request would be sent. */
 export interface Waiting {
-  /** It is no longer wanted. */
+  /** Ends the wait, because its result is no longer wanted. */
   drop(): void;
 }
 
-/** The time limit of an attempt. Its requests have limits of their own. */
+/** The time limit of an attempt. Its requests have their own limits. */
 export interface AttemptLimit {
-  /** @returns What tells that the request has ended, its body included; told twice, it counts once. */
+  /** @returns a function that reports the end of the request, its body included. Only the first call counts. */
   beginRequest(): () => void;
-  /** @returns what settles as the attempt does or, once its time is up, rejects. */
+  /** @returns a promise that settles with the attempt, or rejects when its time is up. */
   race<T>(begun: Promise<T>): Promise<T>;
-  /** The attempt is over. */
+  /** Ends the limit, because the attempt is over. */
   end(): void;
 }
 
-/** What an operation with a submission brings, as far as the operation itself calls it. */
+/** The code of a submission, as far as the operation calls it. */
 export interface SubmissionHook {
   /**
-   * An attempt has failed. A refusal that the server has stored under the key of the submission, and that
-   * another client was given, is the answer to the attempts before, too: none of them has taken effect.
+   * Called after a failed attempt. A refusal that the server stored under the submission's key, and that
+   * another client received, also answers the attempts before it: none of them took effect.
    */
   readonly recordStored: (
     operation: { readonly submission: Submission | undefined; readonly effects: Effects },

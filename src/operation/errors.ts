@@ -3,6 +3,7 @@ import type { Decision } from '../policy/decide.ts';
 import type { Operation } from '../policy/operation.ts';
 import { type Failure, failures, type HttpFailure } from '../policy/outcome.ts';
 import { reportOf } from './error-info.ts';
+import type { Problem } from './problem.ts';
 
 /** The stable codes of {@link SteadfetchError}. */
 export type SteadfetchErrorCode =
@@ -10,33 +11,37 @@ export type SteadfetchErrorCode =
   | 'http'
   /** {@link NetworkError}: no answer came, or its body broke off. Browsers do not say why. */
   | 'network'
-  /** {@link TimeoutError}: the attempt took longer than its `timeout`. */
+  /** {@link TimeoutError}: the attempt exceeded its `timeout`. */
   | 'timeout'
-  /** {@link UnexpectedContentError}: a 2xx answer came, and its content type is not what was asked for. */
+  /** {@link UnexpectedContentError}: a 2xx answer came, and its content type is not the requested one. */
   | 'unexpected-content'
   /** {@link NotSentError}: the attempt was not sent. Its `outcome` says why, and its `cause` is the failure before it. */
   | 'not-sent'
-  /** {@link SteadfetchError}: the user pressed Cancel; or the entry of the outbox was discarded, or its outbox disposed of. */
+  /**
+   * {@link SteadfetchError}: the user pressed Cancel, or the outbox entry was discarded, or its outbox
+   * disposed of.
+   */
   | 'cancelled'
-  /** `DeadLetterError`: the outbox cannot deliver the entry without a user. */
+  /** `DeadLetterError`: the outbox needs a user to deliver the entry. */
   | 'dead-letter';
 
-/** What an error is made from. */
+/** The data of an error. */
 export interface SteadfetchErrorInit {
   readonly operation: Operation;
   readonly outcome: Failure;
   readonly response?: Response | undefined;
+  readonly problem?: Problem | undefined;
   readonly cause?: unknown;
 }
 
-// In the global symbol registry, so that the guards also know errors of another realm, or of a
-// second copy of this package.
+// In the global symbol registry, so that the guards also recognise errors of another realm, or of a second
+// copy of this package.
 const brand = Symbol.for('steadfetch.error');
 
 /**
- * A failed attempt, with all that is known about it. Every error of Steadfetch is one. The guards
+ * A failed attempt, with all that is known about it. Every error of Steadfetch extends this class. The guards
  * (`isHttpError(error)` and so on) also recognise errors of another realm, or of a second copy of the
- * package. `outcomeOf(error)` gives the outcome of any error, also of one that is not Steadfetch's.
+ * package. `outcomeOf(error)` gives the outcome of any error, including those of other libraries.
  *
  * @example
  * ```ts
@@ -45,31 +50,31 @@ const brand = Symbol.for('steadfetch.error');
  */
 export class SteadfetchError extends Error {
   override readonly name: string = 'SteadfetchError';
-  /** What kind of error it is, as text that stays the same. */
+  /** The kind of error, as a stable string. */
   readonly code: SteadfetchErrorCode = 'cancelled';
-  /** What was being done. */
+  /** The operation that failed. */
   declare readonly operation: Operation;
-  /** What the attempt showed, with `processed`: whether the server did it. */
+  /** The outcome of the attempt, with `processed`: whether the server did the work. */
   declare readonly outcome: Failure;
-  /** What was decided about it; undefined until its owner (React Query, `retry`) has asked. */
+  /** The decision about it; undefined until the owner of the retries (React Query, `retry`) has asked for one. */
   get decision(): Decision | undefined {
     return reportOf(this, 0).decision;
   }
 
   /**
-   * When the next attempt starts, or, where there is none, when the server would have us back; in
-   * epoch milliseconds. Undefined when nobody said.
+   * When the next attempt starts or, if none follows, when the server accepts requests again, in epoch
+   * milliseconds. Undefined if neither is known.
    */
   get retryAt(): number | undefined {
     return this.decision?.retryAt;
   }
 
-  /** The answer, where there was one; its body may still be unread. */
+  /** The answer, if there was one. Its body may be unread. */
   declare readonly response: Response | undefined;
 
   constructor(message: string, { operation, outcome, response, cause }: SteadfetchErrorInit) {
     super(message, cause === undefined ? undefined : { cause });
-    // Written out: Object.assign takes several times as long.
+    // Field by field: Object.assign takes several times as long.
     this.operation = operation;
     this.outcome = outcome;
     this.response = response;
@@ -78,23 +83,30 @@ export class SteadfetchError extends Error {
 }
 
 /**
- * An answer came, and it is not 2xx, or its API's `outcomes` read a failure from it. Its `response` is there to be read: a body of up to 64 KiB at any
- * time once it has come, a larger one until nothing of it has been read for as long as a silence may last.
+ * An answer came that is not 2xx, or that the API's `outcomes` reads as a failure. Its `response` can be
+ * read: a body of up to 64 KiB at any time, a larger one until reading has paused for the length of
+ * `bodyIdleMs`.
  */
 export class HttpError extends SteadfetchError {
   override readonly name = 'HttpError' as const;
   override readonly code = 'http' as const;
   declare readonly response: Response;
-  /** The status code of the answer, or the one that it counts as by the `outcomes` of its API. */
+  /** What the API says of it in Problem Details (RFC 9457); undefined if its body is another, or has not come within half a second. */
+  readonly problem: Problem | undefined;
+  constructor(message: string, init: SteadfetchErrorInit) {
+    super(message, init);
+    this.problem = init.problem;
+  }
+  /** The status code of the answer, or the one that the `outcomes` of its API gives it. */
   get status(): number {
     return (this.outcome as HttpFailure).status;
   }
 }
 
 /**
- * No answer came, or its body broke off: refused, reset, DNS, CORS, offline. Browsers do not tell
- * which. With a `response`, the failure is in the body. Its `cause` is the error of fetch. Its message says so
- * where the server is known to answer, and the page may not read that.
+ * No answer came, or its body broke off: refused, reset, DNS, CORS, offline. Browsers do not say which. With
+ * a `response`, the body failed. Its `cause` is fetch's error. Its message says so if the server is known to
+ * answer, and CORS keeps the page from reading it.
  */
 export class NetworkError extends SteadfetchError {
   override readonly name = 'NetworkError' as const;
@@ -102,8 +114,8 @@ export class NetworkError extends SteadfetchError {
 }
 
 /**
- * A good answer came, and its content type says that it is not what was asked for: a captive portal,
- * a proxy, a login page or the fallback page of a single-page app has answered. Nobody knows what the server has done.
+ * A 2xx answer came, and its content type is not the requested one: a captive portal, a proxy, a login page
+ * or the fallback page of a single-page app answered. It is unknown what the server did.
  */
 export class UnexpectedContentError extends SteadfetchError {
   override readonly name = 'UnexpectedContentError' as const;
@@ -111,14 +123,17 @@ export class UnexpectedContentError extends SteadfetchError {
   declare readonly response: Response;
 }
 
-/** The attempt waited longer than its `timeout`. With a `response`, for the next part of the body. */
+/**
+ * The attempt exceeded its `timeout`: waiting for the headers or, with a `response`, for the next part of the
+ * body.
+ */
 export class TimeoutError extends SteadfetchError {
   override readonly name = 'TimeoutError' as const;
   override readonly code = 'timeout' as const;
 }
 
 /**
- * The attempt was not sent: it was paused for longer than `maxPauseMs`, may not be paused (`whenDown:
+ * The attempt was not sent: it was paused for longer than `maxPauseMs`, must not be paused (`whenDown:
  * 'fail'`), or was cancelled before. Its `outcome` says which, and its `cause` is the failure before it.
  */
 export class NotSentError extends SteadfetchError {
@@ -131,7 +146,7 @@ export function isSteadfetchError(value: unknown): value is SteadfetchError {
   try {
     return brand in (value as object);
   } catch {
-    // Not an object, or a proxy of somebody else's.
+    // Not an object, or a revoked proxy.
     return false;
   }
 }
@@ -162,9 +177,9 @@ export function isTimeoutError(value: unknown): value is TimeoutError {
 }
 
 /**
- * What is known of a failure, whoever's error it is: an error of Steadfetch, what `response.json()`
- * of ours threw, the reason of an abort, or the error of another client. Where nothing is known, it is
- * `{ kind: 'error', processed: 'unknown' }`.
+ * The failure behind an error, from the error of any library: an error of Steadfetch, the error of our
+ * `response.json()`, an abort reason, or the error of another client. If nothing is known, `{ kind: 'error',
+ * processed: 'unknown' }`.
  *
  * @example
  * ```ts
@@ -185,8 +200,8 @@ export function outcomeOf(error: unknown): Failure {
 }
 
 /**
- * Whether a signal was aborted because time was up, as that of `AbortSignal.timeout` is. By the name of the reason,
- * which is the same in another realm. An error of ours as the reason ends an attempt that is over.
+ * Whether a signal was aborted by a timeout, as `AbortSignal.timeout` does. Recognised by the name of the
+ * reason, which is the same in another realm. An error of ours as the reason means an attempt that is over.
  */
 export function isTimeUp(reason: unknown): boolean {
   try {
@@ -195,14 +210,14 @@ export function isTimeUp(reason: unknown): boolean {
       !isSteadfetchError(reason)
     );
   } catch {
-    // A getter of the app's threw.
+    // A getter of the app's error threw.
     return false;
   }
 }
 
 /**
- * What the abort of a request by its caller shows: a time-out where time was up, and `late` is what that means at
- * this point. Whether it is final is for the owner of the operation to say.
+ * The failure that the caller's abort means: a timeout if time was up (`late` is the failure to report then), otherwise
+ * an abort. The operation's owner decides whether it is final.
  */
 export const failureOfAbort = (reason: unknown, late: Failure): Failure =>
   isTimeUp(reason) ? late : failures.aborted;

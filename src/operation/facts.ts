@@ -3,10 +3,10 @@ import type { PolicyOptions } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
 import type { Effect } from './parts/effects.ts';
 
-/** Makes an error of ours one of the client that has sent the request. */
+/** Turns an error of ours into an error of the client that sent the request. */
 export type ErrorMaker = (error: unknown) => unknown;
 
-/** What is known of a request: all of it of ours, next to nothing of another client's. */
+/** The known facts of a request: all of them if it is ours, almost nothing if another client sent it. */
 export interface RequestFacts {
   /** In upper case. */
   readonly method?: string | undefined;
@@ -17,19 +17,21 @@ export interface RequestFacts {
   /** Declared to be idempotent, whatever its method. */
   readonly idempotent?: boolean | undefined;
   /** The policies of the API and of the call. */
+  /** Its API; `isKeyless`: it is declared to take no idempotency keys. */
+  readonly api?: { readonly isKeyless?: boolean } | undefined;
   readonly apiPolicy?: PolicyOptions | undefined;
   readonly callPolicy?: PolicyOptions | undefined;
   readonly toClientError?: ErrorMaker | undefined;
 }
 
-/** What is known of a request of ours: enough to wait for the admission of the next one. */
+/** A request of ours, in enough detail to wait for the admission of the next one. */
 export interface SentRequest extends RequestFacts {
   readonly method: string;
   /** Method and URL. */
   readonly name: string;
-  /** The unit of health that it counts for. */
+  /** The endpoint whose health it counts for. */
   readonly endpoint: string;
-  /** The requests that a Retry-After of its answer speaks for. */
+  /** The requests that a Retry-After of its answer applies to. */
   readonly limitScope: string;
   /** Sending it twice does no harm. */
   readonly isRepeatable: boolean;
@@ -37,24 +39,24 @@ export interface SentRequest extends RequestFacts {
   readonly risk: 0 | 1 | 2;
 }
 
-/** The answer that another client's error is about. */
+/** The answer behind another client's error. */
 export interface ForeignAnswer {
   readonly headers?: { get?: (name: string) => string | null } & Record<string, unknown>;
 }
 
-/** A failure, and what is known of it. */
+/** A failure with its context. */
 export interface FailureReport {
   failure: Failure;
   /** The request that has failed. */
   readonly request?: RequestFacts | undefined;
-  /** The operation that the request is part of: `operationOf` reads it. */
+  /** The operation that the request belongs to. `operationOf` reads it. */
   operation?: object | undefined;
-  /** It was aborted before it was sent: by its caller, or we have dropped it. */
+  /** It was aborted before it was sent: by its caller, or dropped by Steadfetch. */
   readonly unsent?: 'aborted' | 'dropped' | undefined;
-  /** What the request may have done at the server, once it was sent. */
+  /** The effect that the request may have had at the server, once sent. */
   readonly effect?: Effect | undefined;
-  /** Of another client's error: what it was read from. */
+  /** For another client's error: the answer that was found in it. */
   readonly answer?: ForeignAnswer | undefined;
-  /** What was decided about it. */
+  /** The decision about it. */
   decision?: Decision | undefined;
 }

@@ -5,25 +5,24 @@ import type { Operation } from './operation.ts';
 import type { Operations, Signals } from './operations.ts';
 import type { TimeLimitContext } from './time-limit.ts';
 
-/** What the loop stands on. */
+/** The dependencies of the loop. */
 export interface LoopContext extends Environment, TimeLimitContext {
   readonly operations: Operations;
   readonly signals: Signals;
 }
 
-/** What a loop runs. */
+/** The work that a loop repeats. */
 export interface LoopBody<T, Given extends readonly unknown[]> {
-  /** Makes what an attempt is given, before it begins. */
+  /** Creates the arguments of an attempt, just before it begins. */
   readonly prepare: () => Given;
   readonly run: (...given: Given) => T | Promise<T>;
-  /** An attempt has failed, and another follows. */
+  /** Called when an attempt failed and another follows. */
   readonly onRetry?: (error: unknown) => void;
 }
 
 /**
- * The one loop of ours: runs the attempts of an operation until one succeeds, the policy stops, or
- * its signal is aborted, or its wait is ended. Rejects with the last error as it was thrown, or the
- * reason of the abort.
+ * The only retry loop of Steadfetch: runs attempts until one succeeds, the policy stops, the signal is
+ * aborted, or the wait is ended. Rejects with the last error as it was thrown, or with the abort reason.
  */
 export async function runLoop<T, Given extends readonly unknown[]>(
   { clock, operations }: LoopContext,
@@ -31,7 +30,7 @@ export async function runLoop<T, Given extends readonly unknown[]>(
   signal: AbortSignal | undefined,
   { prepare, run, onRetry }: LoopBody<T, Given>,
 ): Promise<T> {
-  // Not by its phase: a request of the attempt that is over may be paused meanwhile.
+  // The phase does not tell: a request of the attempt that is over may be paused meanwhile.
   let isWaiting = false;
   let isGivenUp = false;
   let endWait: (() => void) | undefined;
@@ -66,12 +65,12 @@ export async function runLoop<T, Given extends readonly unknown[]>(
     }
   } finally {
     operation.attemptLimit?.end();
-    // What stopped it may stop what was not sent, too.
+    // The abort that ended the attempt may also have kept a request from being sent.
     if (signal?.aborted && operation.effects.isUnknown())
       operation.errors.abortUnsent(undefined, signal);
     operations.loops.delete(operation);
     operations.waits.delete(wait);
-    // It has ended otherwise already, unless it was aborted.
+    // A no-op unless the operation was aborted: otherwise it has ended already.
     operation.end('cancelled');
   }
 }

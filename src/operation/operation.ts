@@ -26,37 +26,41 @@ import { Route } from './parts/route.ts';
 import type { Submission, Steps } from './parts/submission.ts';
 import type { Session } from './parts/session.ts';
 import { warnOfLoop } from './warn-of-loop.ts';
+import type { Write } from './write-order.ts';
 
-/** Timers are so late at most while nothing sleeps: those of a hidden tab. */
+/** Without sleep, timers are late by at most this: those of a hidden tab. */
 const latestMs = 1000;
 
-/** A policy, and the parts that it was merged from. */
+/** A policy, with the parts that it was merged from. */
 interface LayeredPolicy extends Partial<Record<'api' | 'own' | 'call', PolicyOptions | undefined>> {
   readonly merged: Policy;
 }
 
-/** One thing that the app wants done, and all of its attempts. Its fields are for all to read. */
+/**
+ * One thing that the app wants done, with all of its attempts. Any module may read its fields; only its
+ * methods write them.
+ */
 export class Operation {
-  /** Which one it is; the attempt is counted beside it. */
+  /** Its identity. The current attempt is counted beside it. */
   ref: Omit<OperationRef, 'attempt'>;
   attempt: number;
   phase: Phase = sending;
   owner: Owner<Operation> = noOwner;
   policy: PolicyOptions | undefined;
   attemptLimit: AttemptLimit | undefined;
-  /** Its keyed requests so far, with the bytes that they send, until it ends. */
+  /** Its keyed requests so far, with the bytes that they send. Dropped at the end. */
   steps: Steps | undefined;
-  /** The code that goes with a submission, or with a key that was sent. */
+  /** The code that belongs to a submission, or to a key that was sent. */
   submissionCode: SubmissionHook | undefined;
-  /** When the user asked for it last, in epoch milliseconds: of what waits, the oldest goes first. */
+  /** When the user last requested it, in epoch milliseconds. Of the waiting requests, the oldest goes first. */
   askedAt: number;
-  /** A user has pressed for its next request: that goes whatever is known of its origin. */
+  /** A user pressed for its next request, which is sent whatever the state of its origin. */
   isUrged: boolean;
   readonly given: OperationInit;
   readonly submission: Submission | undefined;
   readonly isSingle: boolean | undefined;
   readonly request: string | undefined;
-  /** Each of its requests has so many times the time limit of the policy. */
+  /** The factor by which its requests exceed the policy's time limit. */
   readonly timeoutFactor: number;
   readonly effects: Effects;
   readonly errors: KnownErrors;
@@ -67,11 +71,13 @@ export class Operation {
   /** The mutation that it was of is gone. */
   #isLeft = false;
   #layered: LayeredPolicy | undefined;
-  /** Its start was emitted. */
+  /** Whether its start was emitted. */
   #isStarted: boolean | undefined;
-  /** Its requests that were answered well. */
+  /** Its requests that succeeded. */
   #answered: Set<string> | undefined;
-  /** When it last got on, in epoch milliseconds, and how long it was paused before. */
+  /** Its writes, by the resource that they write to. */
+  #writes: Map<string, Write> | undefined;
+  /** Its last progress: when, in epoch milliseconds, and how long it had been paused before. */
   #progress: { readonly at: number; readonly pausedMs: number } | undefined;
 
   constructor(shared: Environment, ref: Operation['ref'], given: OperationInit, session: Session) {
@@ -93,14 +99,15 @@ export class Operation {
     this.errors = new KnownErrors(this.effects);
     this.route = new Route(given.at);
     this.#isStarted = before?.isStarted;
+    this.#writes = before?.writes;
   }
 
-  /** The owner of its present attempt, and of those that follow. */
+  /** Sets the owner of its current attempt and of those that follow. */
   attend(owner: Owner<Operation>): void {
     this.owner = owner;
   }
 
-  /** It is that of a plain mutation of React Query. */
+  /** Turns it into the operation of a plain React Query mutation. */
   becomeMutation(policy: PolicyOptions | undefined): void {
     this.ref = { ...this.ref, kind: 'mutation' };
     this.policy = policy;
@@ -122,7 +129,7 @@ export class Operation {
     this.owner.onChange(this);
   }
 
-  /** The next attempt begins. The time since it was due counts as paused. */
+  /** Begins the next attempt. The time since it was due counts as paused. */
   next(): void {
     const now = this.#shared.clock.now();
     const dueAt = this.errors.decision?.retryAt ?? now;
@@ -130,16 +137,16 @@ export class Operation {
     this.phase = sending;
     this.errors.next();
     this.pauses.count(dueAt, now);
-    // A timer this late means the device slept: it is asked for anew.
+    // A timer this late means the device slept: the request counts as new.
     if (now - dueAt > latestMs) this.askedAt = now;
   }
 
-  /** The present attempt has this limit; undefined for none. */
+  /** Sets the time limit of the current attempt; undefined for none. */
   limitAttempt(limit: AttemptLimit | undefined): void {
     this.attemptLimit = limit;
   }
 
-  /** A keyed request begins: its steps and their code are kept with it. */
+  /** A keyed request begins: its steps, and the code for them, stay with the operation. */
   keepSteps(steps: Steps): Steps {
     return (this.steps = steps);
   }
@@ -148,8 +155,8 @@ export class Operation {
   }
 
   /**
-   * A request of it was answered well. The first time that is progress: its deadline counts from here and,
-   * where its next attempt goes on from here, so do its retries. A write is never sent so late.
+   * Records that a request succeeded. The first time is progress: the deadline counts from here and, if the
+   * next attempt resumes here, so do the retries. Not for mutations: a write must never be sent that late.
    */
   recordAnswer(request: string): void {
     if (this.ref.kind === 'mutation') return;
@@ -160,20 +167,27 @@ export class Operation {
     if (this.given.isResumed) this.errors.forgetBefore(this.attempt);
   }
 
-  /** An attempt has failed; `decision`: what was decided already; `askedAt`: when React Query is asked what follows. */
+  /**
+   * Records a failed attempt. `decision`: one that was made already. `askedAt`: when React Query is asked
+   * what follows.
+   */
   recordError(error: unknown, decision: Decision | undefined, askedAt?: number): void {
     this.errors.recordError(error, decision, askedAt);
-    // The attempt that was asked for is over.
+    // The attempt that the user pressed for is over.
     this.isUrged = false;
   }
 
-  /** Decides on the failure of the present attempt, and records it. `skip` ends the wait that follows. */
+  /**
+   * Decides about the failure of the current attempt, and records the decision. `skip` ends the wait that
+   * follows.
+   */
   fail(error: unknown, nowMs: number, skip?: () => void): Decision {
     const { errors, given } = this;
     if (process.env.NODE_ENV !== 'production') warnOfLoop(this.#shared.emitter, this, error);
     const endsByAbort = this.ref.kind === 'mutation' && !given.endsWithOwner;
     const report = errors.classify(error, this.#shared, nowMs, endsByAbort);
-    // Answers to requests without its signal, or of another client, are not seen: that another page fails is.
+    // Answers to requests without the query's signal, or of another client, cannot be seen. That a different
+    // page fails now shows that the pages before it succeeded.
     if (given.isResumed && report.operation !== this)
       this.recordAnswer(`before ${report.request?.method} ${report.request?.url}`);
     this.submissionCode?.recordStored(this, report);
@@ -189,7 +203,7 @@ export class Operation {
     return decision;
   }
 
-  /** The user wants it now: its pauses end, and so does a wait in a loop of ours. */
+  /** The user pressed Try now: its pauses end, and so does a wait in the retry loop. */
   retryNow(): void {
     const { phase } = this;
     this.pauses.each('go');
@@ -198,25 +212,25 @@ export class Operation {
     phase.skip?.();
   }
 
-  /** A user presses for its next request, or that of the operation that takes its place. */
+  /** Marks its next request, or that of the operation that replaces it, as pressed for by a user. */
   urge(): void {
     this.isUrged = true;
   }
 
-  /** That request goes. @returns whether a user has pressed for it. */
+  /** Clears that mark, because the request is sent. @returns whether it was set. */
   takeUrge(): boolean {
     const { isUrged } = this;
     this.isUrged = false;
     return isUrged;
   }
 
-  /** The user has cancelled it: it ends with this error. */
+  /** Ends the operation with this error, because the user cancelled it. */
   cancel(error: unknown, report: FailureReport): void {
     this.errors.recordCancel(this, error, report);
     this.end('cancelled');
   }
 
-  /** It is over: without a result, silently; and so is one whose start was not emitted. */
+  /** Ends the operation. No event is emitted without a result, or if its start was not emitted. */
   end(result?: OperationResult): void {
     if (result && this.#isStarted) this.emit({ type: 'operation:end', result });
     if (this.phase.kind !== 'ended')
@@ -225,14 +239,24 @@ export class Operation {
     this.#answered = undefined;
     if (this.pauses.list !== none) this.pauses.each('drop');
     this.owner = this.owner.past();
+    for (const write of this.#writes?.values() ?? none) write.end();
   }
 
-  /** Where its attempts are objects of their own: what the next one begins with. */
+  /** The state to begin the next attempt with, if that is an object of its own. */
   handOver(): HandedOver {
-    return { ref: this.ref, attempt: this.attempt, isStarted: this.#isStarted };
+    const writes = this.#writes;
+    return { ref: this.ref, attempt: this.attempt, isStarted: this.#isStarted, writes };
   }
 
-  /** All that it does is done elsewhere: it looks as that does. */
+  /** Its write to this resource. */
+  writeTo(resource: string): Write | undefined {
+    return this.#writes?.get(resource);
+  }
+  keepWrite(resource: string, write: Write): void {
+    this.#writes = (this.#writes ?? new Map<string, Write>()).set(resource, write);
+  }
+
+  /** Shows the state of another operation that does all of its work. */
   mirror({ phase, attempt, pauses, decision, lastError }: Shown): void {
     this.phase = phase;
     this.attempt = attempt ?? this.attempt;
@@ -240,11 +264,12 @@ export class Operation {
     this.errors.mirror(decision, lastError);
   }
 
-  /** Emits an event. An operation that has ended is silent, whatever of it is still under way. */
+  /** Emits an event. An operation that has ended is silent, even if requests are still in flight. */
   emit(detail: EventDetail): void {
     const { clock, emitter } = this.#shared;
     if (!emitter.isHeard || this.phase.kind === 'ended') return;
-    // A query may be paused before its first attempt. A lone request, which has no attempts, is no more than that.
+    // A query may be paused before its first attempt. A lone request has no attempts, so its pause starts
+    // nothing.
     const isStart =
       detail.type === 'attempt:start' || (detail.type === 'pause:start' && !this.request);
     if (isStart && !this.#isStarted) {
@@ -255,16 +280,16 @@ export class Operation {
     emitter.emit({ ...detail, at, operation: { ...this.ref, attempt: this.attempt } });
   }
 
-  /** One of its requests waits for admission, or waits for another reason than before. */
+  /** Records that one of its requests waits for admission, or that the reason for waiting changed. */
   pause(request: PausedAttempt): void {
     const { clock, emitter } = this.#shared;
     if (this.pauses.add(request, clock.now()) && this.phase === sending) this.phase = paused;
-    // Thousands may be paused at once.
+    // Thousands may be paused at once, so no event object is created in vain.
     if (emitter.isHeard) this.emit({ type: 'pause:start', ...request.pause });
     this.notifyOwner();
   }
 
-  /** It waits no longer. */
+  /** Records that a request no longer waits. */
   resume(request: PausedAttempt, result: PauseResult): void {
     if (this.pauses.remove(request, this.#shared.clock.now()) && this.phase === paused)
       this.phase = sending;
@@ -272,14 +297,14 @@ export class Operation {
     this.notifyOwner();
   }
 
-  /** It is paused, and was asked for again. */
+  /** It was requested again while paused. */
   renew(): void {
     this.askedAt = this.#shared.clock.now();
   }
 
   /**
-   * How its failures are answered: the policies of an API, the operation and a call over that of the instance.
-   * They are the same for each of its requests, as a rule, and merging takes long: so the latest is kept.
+   * The policy for its failures: the policies of an API, the operation and a call, over that of the instance.
+   * Usually the same for every request, and slow to merge, so the latest is cached.
    */
   policyOf({ apiPolicy: api, callPolicy: call }: RequestFacts = {}): Policy {
     const { policy: shared } = this.#shared;
@@ -290,13 +315,13 @@ export class Operation {
     return known?.merged ?? shared;
   }
 
-  /** The operation as the policy, `shouldRetry` and errors see it: a value that no longer changes. */
+  /** The operation as the policy, `shouldRetry` and errors see it: an immutable value. */
   view({ method, url, keyed = false, idempotent }: RequestFacts = {}): OperationView {
     const { id, kind, startedAt, queryKey } = this.ref;
     const { trials, retriedFor, previousBackoffMs } = this.errors;
     const { at: progressedAt = startedAt, pausedMs: before = 0 } = this.#progress ?? {};
     const known = method ?? usualMethod(kind);
-    // Written out: it is made for every failure, and a spread takes several times as long.
+    // Field by field: it is created for every failure, and a spread takes several times as long.
     return {
       id,
       kind,
@@ -316,6 +341,6 @@ export class Operation {
   }
 }
 
-/** The operation whose request has failed, where it is known. */
+/** The operation whose request failed, if known. */
 export const operationOf = ({ operation }: FailureReport): Operation | undefined =>
   operation instanceof Operation ? operation : undefined;

@@ -8,34 +8,34 @@ import type { Submission } from './parts/submission.ts';
 import { type Live, Session } from './parts/session.ts';
 import { startAttempt, warnOfLoop } from './warn-of-loop.ts';
 
-/** Which operation a signal belongs to: the link that survives an await. */
+/** The operation that a signal belongs to: this link survives an await. */
 export type Signals = Slot<AbortSignal, Operation>;
 
-/** A mutation of ours whose mutationFn runs. */
+/** A `mutationOptions` mutation whose mutationFn is running. */
 export interface Execution {
   readonly submission: Submission;
   readonly operation: Operation;
-  /** Nothing that it has sent is under way: it may be about to send something. */
+  /** No request of it is in flight: it may be about to send one. */
   readonly isIdle: () => boolean;
 }
 
 interface AttemptOptions {
   readonly signal?: AbortSignal | undefined;
-  /** @default that of the operation, where it has one */
+  /** @default that of the operation, if it has one */
   readonly limit?: Pick<AttemptLimit, 'race'> | undefined;
-  /** It has failed: this comes before what awaits it goes on. */
+  /** Called on failure, before any code that awaits the attempt continues. */
   readonly onFail?: (error: unknown) => void;
 }
 
-/** Makes the operations of an instance, and runs their attempts. */
+/** Creates the operations of an instance, and runs their attempts. */
 export class Operations {
-  /** The operation whose attempt is on the stack right now. */
+  /** The operation whose attempt is on the call stack now. */
   current: Operation | undefined;
-  /** Those that a loop of ours retries. */
+  /** The operations that our own loop retries. */
   readonly loops: Set<Operation> = new Set();
-  /** The mutations of ours whose mutationFn runs: a request of no operation may be one of theirs. */
+  /** The running mutations of ours. A request without an operation may belong to one of them. */
   readonly executions: Set<Execution> = new Set();
-  /** All that is paused, or waits for its next attempt in a loop of ours. */
+  /** Everything that is paused, or waits for its next attempt in our own loop. */
   readonly waits: Set<Waiting> = new Set();
   /** The requests before their answers, and the runs of `retry`. */
   readonly live: Set<Live> = new Set();
@@ -70,7 +70,7 @@ export class Operations {
     for (const wait of this.waits) wait.drop();
   }
 
-  /** Makes an operation the current one, while its attempt is on the stack. @returns the one before. */
+  /** Makes an operation the current one while its attempt is on the stack. @returns the one before. */
   makeCurrent(operation: Operation | undefined): Operation | undefined {
     const outer = this.current;
     this.current = operation;
@@ -78,15 +78,15 @@ export class Operations {
   }
 
   /**
-   * Runs one attempt: a queryFn or a mutationFn, that of a handler of the outbox, or the function of `retry`, with
-   * what it is given. Its operation is the current one until the function first awaits; after that, the signal is
-   * the link. The end is emitted before what awaits it goes on, and a success ends the operation.
+   * Runs one attempt: calls a queryFn, a mutationFn, an outbox handler, or the function given to `retry`. Its
+   * operation is the current one until the function first awaits; after that, the signal is the link. The end
+   * is emitted before any code that awaits the attempt continues, and a success ends the operation.
    *
-   * Settles as the function does; rejects as soon as the time limit of the attempt is over, and with the reason
-   * of the signal as soon as that is aborted.
+   * Settles with the function's promise. Rejects as soon as the attempt's time limit is over or the signal is
+   * aborted, in that case with the abort reason.
    *
-   * The function is called from here and not from a function that is handed in: an error that is made within has
-   * all that calls it in its stack, at a microsecond for each frame.
+   * Calls the function directly, not through a wrapper: each caller adds a frame to the stack of every error
+   * created inside, and a frame costs about a microsecond.
    */
   run<T, Given extends readonly unknown[]>(
     operation: Operation,
@@ -101,7 +101,10 @@ export class Operations {
     this.current = operation;
     let called: Promise<T>;
     try {
-      called = Promise.resolve(run(...given));
+      const { enter } = emitter;
+      called = Promise.resolve(
+        enter ? enter(operation.ref.id, undefined, () => run(...given)) : run(...given),
+      );
     } catch (error) {
       called = Promise.reject(error);
     } finally {
@@ -120,7 +123,7 @@ export class Operations {
   }
 }
 
-/** `error` is undefined where the attempt has succeeded. */
+/** `error` is undefined if the attempt succeeded. */
 function endAttempt(operation: Operation, error: unknown): void {
   operation.emit({ type: 'attempt:end', error });
   operation.route.returnPermit();

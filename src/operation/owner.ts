@@ -1,28 +1,29 @@
 import type { Decision } from '../policy/decide.ts';
 import type { OperationRef } from '../policy/operation.ts';
 import type { PolicyOptions } from '../policy/options.ts';
-import type { Refresh } from '../origin/wait-queue.ts';
+import type { Ask } from '../origin/ask.ts';
 import type { PausedAttempt, SubmissionHook } from './environment.ts';
 import type { Destination } from './parts/route.ts';
 import type { Submission } from './parts/submission.ts';
 import type { OperationResult } from './events.ts';
+import type { Write } from './write-order.ts';
 
-/** Where an operation is between two attempts, or in one, and what there is only then. */
+/** The state of an operation between or within its attempts, with the data of that state only. */
 export type Phase =
   | { readonly kind: 'sending' }
-  /** A request of its attempt waits for admission: `operation.pauses` has which. */
+  /** A request of its attempt waits for admission: `operation.pauses` holds it. */
   | { readonly kind: 'paused' }
   | {
       readonly kind: 'waiting';
-      /** Undefined where another page has made it. */
+      /** Undefined if another page made it. */
       readonly decision: Decision | undefined;
-      /** Ends the wait; undefined where that is not ours to end. */
+      /** Ends the wait; undefined if React Query owns it. */
       readonly skip: (() => void) | undefined;
     }
-  /** `result` is undefined where nothing was told of it. */
+  /** `result` is undefined if the operation ended silently. */
   | { readonly kind: 'ended'; readonly result: OperationResult | undefined };
 
-// One object for all: most operations have no other phases than these.
+// Shared constants: most operations have no other phases.
 export const sending: Phase = { kind: 'sending' };
 export const paused: Phase = { kind: 'paused' };
 export const succeeded: Phase = { kind: 'ended', result: 'succeeded' };
@@ -30,33 +31,36 @@ export const succeeded: Phase = { kind: 'ended', result: 'succeeded' };
 const always = (): boolean => true;
 
 /**
- * What has begun an operation, and knows what the operation does not. That of an operation without one knows
- * nothing.
+ * The code that began an operation, for what the operation itself cannot know. This base class knows nothing:
+ * it serves operations without an owner.
  */
 export class Owner<Owned = unknown> {
-  /** The attempt need not leave the device: React Query's `networkMode` says so. */
+  /** Whether the attempt may succeed without a network: React Query's `networkMode` says so. */
   readonly mayBeOffline: boolean = false;
 
-  /** It is paused or let go and, in a loop of ours, waits or goes on. */
+  /** Called when it is paused or released and, in our own loop, when it waits or continues. */
   onChange(_operation: Owned): void {}
 
-  /** Whether its answers may come from a service worker, and prove nothing of the network. */
+  /** Whether its answers may come from a service worker, and so prove nothing about the network. */
   isUnproven(): boolean {
     return false;
   }
 
-  /** @returns what says whether a user waits for it in a visible page; `isSeen` does where only the page is known. */
+  /**
+   * @returns a function that tells whether a user waits for it in a visible page. `isSeen` tells about the
+   * page alone.
+   */
   foreground(kind: OperationRef['kind'], isSeen: () => boolean): () => boolean {
-    // A mutation is what a user has pressed for, whatever they look at meanwhile.
+    // A user pressed for every mutation, wherever they look meanwhile.
     return kind === 'mutation' ? always : isSeen;
   }
 
-  /** What is known of it where it refreshes what a page shows. */
-  refresh(_operation: Owned): Refresh | undefined {
-    return undefined;
+  /** When it would be retried without a pause, and, if it refreshes data, whether a page sees them. */
+  retries(_operation: Owned): Pick<Ask, 'isRefreshSeen' | 'retriesAt'> {
+    return {};
   }
 
-  /** What is left of it at the end: an error keeps its operation, and that must not keep a QueryClient. */
+  /** The owner to keep after the end. An error keeps its operation alive, which must not keep a QueryClient alive. */
   past(): Owner<Owned> {
     return noOwner;
   }
@@ -64,45 +68,49 @@ export class Owner<Owned = unknown> {
 
 export const noOwner: Owner = new Owner();
 
-/** What is kept of an operation between two attempts, where those are objects of their own. */
+/** The state that passes from one attempt to the next, if these are objects of their own. */
 export interface HandedOver {
   readonly ref: Omit<OperationRef, 'attempt'>;
   readonly attempt: number;
-  /** Its start was emitted, and so its end is to be. */
+  /** Its start was emitted, so its end must be. */
   readonly isStarted: boolean | undefined;
+  /** Its writes so far. */
+  readonly writes?: Map<string, Write> | undefined;
 }
 
-/** What an operation begins with. */
+/** The initial state of an operation. */
 export interface OperationInit {
-  /** What it goes on with, where it is no new one. */
+  /** The state that it continues from; undefined for a new operation. */
   readonly before?: HandedOver | undefined;
   readonly attempt?: number;
   /** The policy of this query, mutation or call. */
   readonly policy?: PolicyOptions | undefined;
-  /** Whatever it sends may be sent again. */
+  /** All of its requests may be sent again. */
   readonly idempotent?: boolean | undefined;
-  /** Its idempotency key, where it has one, and the code that goes with it. */
+  /** Its idempotency key, if it has one, and the code that belongs to it. */
   readonly submission?: Submission | undefined;
   readonly submissionCode?: SubmissionHook | undefined;
-  /** Its next attempt goes on where the one before it has failed. */
+  /** Its next attempt resumes where the one before failed, as an infinite query does. */
   readonly isResumed?: boolean | undefined;
-  /** How many times the time limit of the policy its requests have. @default 1 */
+  /** The factor by which its requests exceed the policy's time limit. @default 1 */
   readonly timeoutFactor?: number | undefined;
-  /** Its attempts are not retried, so that a loop inside it is the only one. */
+  /** Its attempts are not retried, so a loop inside it is the only one. */
   readonly isSingle?: boolean | undefined;
-  /** What a lone request is, to know its retry by: method, URL and idempotency key. */
+  /** The identity of a lone request, to recognise its retry by: method, URL and idempotency key. */
   readonly request?: string;
-  /** Where the one before it went, of the same query: there this one goes. */
+  /** Where the previous operation of the same query sent its requests: this one is expected there. */
   readonly at?: Destination | undefined;
-  /** A user has asked for its first request. */
+  /** A user pressed for its first request. */
   readonly isUrged?: boolean | undefined;
-  /** A user has just asked for it: what is down is probed at once. */
+  /** A user has just requested it: something that is down is probed at once. */
   readonly isWish?: boolean | undefined;
-  /** It may go on where the policy stops, by the app's own `retry` or in the outbox: its owner ends it. */
+  /** When the user meant what it writes, in epoch milliseconds. @default when its first request is asked for */
+  readonly meantAt?: number | undefined;
+  /** It may continue where the policy stops (the app's own `retry`, or the outbox), so its owner ends it. */
   readonly endsWithOwner?: boolean | undefined;
 }
 
-/** What is seen of an operation whose attempts are made elsewhere; what is undefined stays. */
+/** The state to show of an operation whose attempts run elsewhere. An undefined field leaves its value. */
 export interface Shown {
   readonly phase: Phase;
   readonly attempt?: number;

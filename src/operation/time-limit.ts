@@ -10,18 +10,18 @@ import type { Effect } from './parts/effects.ts';
 import { TimeoutError } from './errors.ts';
 import type { Operation } from './operation.ts';
 
-/** What time limits stand on. */
+/** The dependencies of time limits. */
 export interface TimeLimitContext {
   readonly clock: Clock;
-  /** Undefined where there is no page. */
+  /** Undefined without a page. */
   readonly page?: PageLife | undefined;
 }
 
-/** The part of a limit that is about the time before a body, in milliseconds. */
+/** The limit for the headers, in milliseconds. */
 export const headersLimit = (timeout: Timeout): number =>
   typeof timeout === 'object' ? timeout.headersMs : timeout;
 
-/** For developers, as the cause of a `TimeoutError`: which limit passed, and what helps. Undefined in production. */
+/** The cause of a `TimeoutError`, for developers: which limit passed, and the remedy. Undefined in production. */
 export const limitPassed = (what: string, limitMs: number, more = ''): Error | undefined =>
   process.env.NODE_ENV === 'production'
     ? undefined
@@ -30,18 +30,18 @@ export const limitPassed = (what: string, limitMs: number, more = ''): Error | u
       );
 
 /**
- * The time limit of an attempt that may do more than send requests of ours, or nothing but wait for another
- * client: what it spends on that at a stretch has the policy's `timeout`, from its start or from the end of
- * its latest request of ours. A limit within bodies (`bodyIdleMs`) says nothing of it.
+ * The time limit of an attempt that may do more than send requests of ours, or only waits for another client.
+ * Each stretch of that other work gets the policy's `timeout`, from the start of the attempt or the end of
+ * its latest request of ours. A limit within bodies (`bodyIdleMs`) does not apply to it.
  *
- * It does not run the attempt: every error that is made in there has all that calls it in its stack.
+ * It does not call the attempt's function: that would add a frame to the stack of every error inside.
  */
 export class AttemptTimer implements AttemptLimit {
   readonly #operation: Operation;
   readonly #limit: TimeLimit;
   readonly #limitMs: number;
   readonly #onLate: (error: TimeoutError) => void;
-  /** Its requests that are under way: each has a limit of its own. */
+  /** Its requests in flight: each has its own limit. */
   #open = 0;
 
   constructor(
@@ -68,7 +68,7 @@ export class AttemptTimer implements AttemptLimit {
     };
   }
 
-  /** The attempt ends with a `TimeoutError`, which `onLate` receives first. */
+  /** Ends the attempt with a `TimeoutError`, which `onLate` receives first. */
   expire(): TimeoutError {
     const operation = this.#operation;
     const outcome = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
@@ -83,7 +83,7 @@ export class AttemptTimer implements AttemptLimit {
     return error;
   }
 
-  /** Settles as the attempt does, or rejects once its time is up. */
+  /** Settles with the attempt, or rejects once its time is up. */
   race<T>(begun: Promise<T>): Promise<T> {
     return this.#limit.race(begun);
   }
@@ -95,15 +95,15 @@ export class AttemptTimer implements AttemptLimit {
   }
 }
 
-/** What is known of a request of an operation. */
+/** The facts of a request that belongs to an operation. */
 interface LinkedFacts extends RequestFacts {
   readonly operation: Operation;
   readonly name: string;
 }
 
 /**
- * Waits for what a request needs before it goes: its body, or the storage that keeps its submission. No
- * longer than for its headers, and not beyond the caller's abort.
+ * Waits for what a request needs before it is sent: its body, or the storage of its submission. No longer
+ * than for its headers, and not beyond the caller's abort.
  *
  * @throws TimeoutError of a request that was not sent; the caller's abort reason.
  */
@@ -133,7 +133,7 @@ export async function prepare<T>(
 
 function notReady(facts: LinkedFacts, limitMs: number, own: Effect | undefined): TimeoutError {
   const { operation, name } = facts;
-  // What an earlier attempt may have done, this one does not undo.
+  // An earlier attempt may have been processed, whatever happens to this one.
   const processed = operation.effects.wasSent(own) ? 'unknown' : 'no';
   const outcome = { kind: 'timeout', phase: 'headers', processed } as const;
   const error = new TimeoutError('Preparing the request took too long. It was not sent.', {

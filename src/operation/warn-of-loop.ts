@@ -2,9 +2,9 @@ import { shown } from '../lib/input/url.ts';
 import { warn } from '../lib/input/warn.ts';
 import type { Failure } from '../policy/outcome.ts';
 
-// All of this is for development.
+// This whole module is for development.
 
-/** What is read of an operation. */
+/** The fields of an operation that are read here. */
 interface Attempted {
   readonly attempt: number;
   readonly phase: { readonly kind: string };
@@ -12,16 +12,16 @@ interface Attempted {
   readonly route: { readonly at: unknown };
 }
 
-/** What is known of an operation. */
+/** The attempts of an operation. */
 interface Attempts {
   readonly attempt: number;
-  /** The requests of this attempt that have failed, each with whether a retry loop would send it again. */
+  /** The failed requests of this attempt, each with whether a retry loop would send it again. */
   readonly failed: Map<string, boolean>;
-  /** The one that was sent again within this attempt. */
+  /** The request that was sent again within this attempt. */
   loop?: string | undefined;
-  /** Another client has sent it, with a signal that is no query's. */
+  /** Another client sent it, with a signal that is not a query's. */
   hasForeignSignal?: boolean;
-  /** The requests of no operation that were sent since it began. */
+  /** The requests without an operation that were sent since it began. */
   strays?: Map<string, Attempted>;
 }
 
@@ -35,14 +35,14 @@ function recordOf(operation: Attempted): Attempts {
   return record;
 }
 
-/** A request of the present attempt has failed. */
+/** Records that a request of the current attempt failed. */
 export function recordFailedRequest(operation: Attempted, name: string, failure: Failure): void {
   recordOf(operation).failed.set(name, isRetriedByLoops(failure));
 }
 
 /**
- * Whether it is a failure that the retry loops of clients retry. What is sent again after any other one is sent for
- * a reason: with new credentials after a 401, with another version after a 412.
+ * Whether clients' retry loops retry this failure. A request sent again after any other failure has a reason:
+ * new credentials after a 401, a new version after a 412.
  */
 function isRetriedByLoops(failure: Failure): boolean {
   const { kind } = failure;
@@ -51,12 +51,12 @@ function isRetriedByLoops(failure: Failure): boolean {
   return [408, 425, 429].includes(status) || status >= 500 || (status === 413 && !!retryAfterMs);
 }
 
-/** Whether one has. */
+/** Whether a request of the current attempt failed. */
 export function hasFailed(operation: Attempted): boolean {
   return recordOf(operation).failed.size > 0;
 }
 
-/** Whether another client has sent a request of it, with a signal that is no query's. */
+/** Whether another client sent a request of it, with a signal that is not a query's. */
 export function hasForeignSignal(operation: Attempted): boolean {
   return !!recordOf(operation).hasForeignSignal;
 }
@@ -67,18 +67,19 @@ interface Sent {
   readonly isRaw: boolean;
 }
 
-/** The operation whose attempt has begun last, for each instance. */
+/** For each instance, the operation whose attempt began last. */
 const latest = new WeakMap<object, Attempted>();
 
-/** An attempt begins: requests of no operation may be its own. */
+/** Records that an attempt begins: requests without an operation may be its own. */
 export function startAttempt(instance: object, operation: Attempted): void {
   recordOf(operation).strays = new Map();
   latest.set(instance, operation);
 }
 
 /**
- * A request is sent: perhaps one that has failed, again within one attempt. A client that has a signal of its
- * own hides whose its requests are: such a read belongs to the attempt that has sent nothing known as its own.
+ * Records that a request is sent, possibly one that already failed within this attempt. A client with a
+ * signal of its own hides which operation its requests belong to: such a read is counted for the running
+ * attempt that has sent no known request.
  */
 export function recordRequest(
   instance: object,
@@ -100,7 +101,10 @@ export function recordRequest(
   attempt.strays?.set(name, operation);
 }
 
-/** A read of no known operation that has failed in the attempt of this one: with a signal of its client's, or without. */
+/**
+ * A failed read without an operation, sent during the attempt of this one: with a signal of its client
+ * (`isForeign`), or without.
+ */
 export function strayFailure(operation: Attempted, isForeign: boolean): string | undefined {
   const { strays = [] } = recordOf(operation);
   return [...strays].find(
@@ -108,7 +112,7 @@ export function strayFailure(operation: Attempted, isForeign: boolean): string |
   )?.[0];
 }
 
-/** Tells of a second retry loop at the end of an attempt: by then an error may say whose it is. */
+/** Warns of a second retry loop when an attempt ends, because by then an error may name the client. */
 export function warnOfLoop(instance: object, operation: Attempted, error?: unknown): void {
   if (operation.isSingle) return;
   const { loop } = recordOf(operation);
@@ -131,7 +135,7 @@ const remedies =
   `retry: 0 for ky and ofetch, db: { retry: false } for supabase-js, no axios-retry, no fetch-retry, no ` +
   `retryExchange in urql, no RetryLink in Apollo, no retryLink in tRPC and no retry middleware in wretch`;
 
-/** What some clients leave in their errors. */
+/** The traces that some clients leave in their errors. */
 interface Marks {
   readonly name?: unknown;
   readonly cause?: unknown;
@@ -145,7 +149,7 @@ const remediesByName: ReadonlyMap<unknown, string> = new Map([
   ['CombinedError', "remove urql's retryExchange"],
 ]);
 
-/** How the retries of the client behind an error are turned off, and whether it says that they are on. */
+/** How to turn off the retries of the client behind an error, and whether the error shows that they are on. */
 function readClient(error: unknown): { readonly remedy?: string; readonly isOn?: boolean } {
   try {
     let marks = error as Marks | undefined;
@@ -159,7 +163,7 @@ function readClient(error: unknown): { readonly remedy?: string; readonly isOn?:
       marks = cause as Marks | undefined;
     }
   } catch {
-    // Whatever was thrown says nothing of it.
+    // A getter of the app's error threw: nothing is known.
   }
   return {};
 }

@@ -1,11 +1,12 @@
 import { checkNames, checkValue, isShare } from '../lib/input/check.ts';
 import { checkMade, type MadeBy, code } from '../lib/input/made-by.ts';
 import type { Leader } from '../tabs/leader.ts';
-import type { Health, HealthOptions, OriginHealth } from './health.ts';
-import type { Latency } from './latency.ts';
+import type { Place, Target } from './ask.ts';
+import type { HealthOptions, OriginHealth } from './health/health.ts';
+import type { Latency } from './health/latency.ts';
 import type { RateLimits } from './rate-limit.ts';
 import type { SlowStart } from './slow-start.ts';
-import { type Group, isWithin, type Pause, type Target, type WaitQueue } from './wait-queue.ts';
+import type { WaitQueue } from './wait-queue.ts';
 import type { SleepDetector } from '../lib/timer.ts';
 
 /** How an origin is treated. */
@@ -47,14 +48,13 @@ export interface Origin {
   readonly leader: Leader | undefined;
   readonly latency: Latency;
   readonly watchers: Set<Watcher>;
-  readonly inFlight: ReadonlySet<Target>;
+  readonly inFlight: Set<Target>;
   readonly maxInFlight: number;
-  /** One more attempt may be in flight. */
-  readonly isPlaceFree: () => boolean;
 }
 
-/** What decides whether something may go. */
-export type Place = Omit<Target, 'isNew'>;
+/** No outage and no limit is known, and nothing waits for the end of one. */
+export const isQuiet = ({ health, limits, queue, watchers }: Origin): boolean =>
+  queue.size() === 0 && watchers.size === 0 && limits.known.size === 0 && !health.isAnyDown();
 
 /** Something that has failed in an outage and is shown: it keeps probing, and is told of the end. */
 export interface Watcher {
@@ -66,64 +66,6 @@ export interface Watcher {
   /** It is up again. It watches no longer. */
   readonly onBack: () => void;
 }
-
-/** Neither the network nor a limit keeps it back. */
-export const isAble = ({ network, limits }: Origin, { limitScope, mayBeOffline }: Place): boolean =>
-  limits.until(limitScope) === -Infinity && (mayBeOffline || !network.isOffline());
-
-/** Nothing but a free place, or a slow start, is waited for. */
-export const isQueued = (origin: Origin, place: Place): boolean =>
-  !origin.health.downFor(place) && isAble(origin, place);
-
-/** Those who may go but for what is down. */
-export const ableGroups = (origin: Origin): readonly Group[] =>
-  origin.queue.groups().filter((group) => isAble(origin, group));
-
-/**
- * What is shown of the next probe: nothing while one is under way, or nothing waits for it. `counts`: which of
- * those that wait may be it.
- */
-export function whenProbed(
-  origin: Origin,
-  { scope, probes, probeAt }: Health,
-  counts = (place: Place): boolean => isAble(origin, place),
-): Pick<Pause, 'retryAt' | 'probedBy'> {
-  if (origin.leader?.isElsewhere(scope)) return { retryAt: undefined, probedBy: 'another-tab' };
-  const isDue =
-    !probes.isProbing() &&
-    origin.queue.groups().some((group) => isWithin(scope, group) && counts(group));
-  return { retryAt: isDue ? probeAt : undefined };
-}
-
-/** Why something waits there, and until when: a time at which something is sent, or none. */
-export function whyPaused(origin: Origin, place: Place): Pause {
-  const { network, limits, health, slowStart } = origin;
-  const { endpoint, limitScope } = place;
-  // The origin itself is not to blame for a device that is offline.
-  if (network.isOffline()) return { reason: 'offline', retryAt: network.retryAt() };
-  const limitedUntil = limits.until(limitScope);
-  const down = health.downFor(place);
-  if (limitedUntil > -Infinity) {
-    // In a slow start nobody knows who goes when.
-    const shownUntil = limits.pausedUntil(limitScope);
-    const isShown = shownUntil > 0 && !slowStart.isUnderWay(endpoint);
-    let retryAt = isShown ? shownUntil : undefined;
-    // What is down as well is probed after both.
-    if (down) {
-      const { retryAt: probeAt } = whenProbed(origin, down, () => true);
-      retryAt = probeAt && Math.max(limitedUntil, probeAt);
-    }
-    return { reason: 'rate-limited', retryAt };
-  }
-  // Nobody knows who goes when.
-  if (!down) return { reason: 'queued', retryAt: undefined };
-  const reason = isOffline(network, down) ? 'offline' : 'server-down';
-  return { reason, ...whenProbed(origin, down) };
-}
-
-/** It is the device that has no network, as far as is known, and not the origin that is down. */
-export const isOffline = (network: Network, down: Health): boolean =>
-  !down.isAnswered && network.isDoubtful();
 
 /** The device's way to all origins, as a gate sees it. */
 export interface Network {

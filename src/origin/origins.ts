@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { codeOf } from '../lib/input/made-by.ts';
 import type { Network, OriginOptions } from './origin.ts';
-import type { Reach } from './outcomes.ts';
+import type { Reach } from './health/unreadable.ts';
 import { originOf } from '../lib/input/url.ts';
 import type { Leads, Tabs, TabsCode } from '../tabs/share-across-tabs.ts';
 import { Admission } from './admission.ts';
@@ -17,6 +17,8 @@ export interface Origins {
   readonly known: () => readonly string[];
   /** Who is told when the state of any of them may have changed. They must not throw. */
   readonly watchers: Set<() => void>;
+  /** Joins the tabs, where that is asked for. */
+  readonly openTabs: () => Tabs | undefined;
   readonly clock: Clock;
   /** By origin and partition, with a space in between. */
   readonly admissions: ReadonlyMap<string, Admission>;
@@ -54,12 +56,13 @@ export function createOrigins(
   let tabs: Tabs | undefined;
   let stopListening: (() => void) | undefined;
 
+  const openTabs = (): Tabs | undefined => (tabs ??= sharing?.open(clock, random, leaders));
   const all = (act: (admission: Admission) => void): void => {
     for (const admission of admissions.values()) act(admission);
   };
   const open = (key: string, options: OriginOptions | undefined): Admission => {
     forgetIdle(admissions);
-    tabs ??= sharing?.open(clock, random, leaders);
+    openTabs();
     stopListening ??= network.onBack(() => all((admission) => admission.hastenProbes()));
     const isWatched = (): boolean => watchers.size > 0;
     const joinTabs = tabs?.join.bind(tabs, key);
@@ -80,6 +83,7 @@ export function createOrigins(
     },
     known: () => [...admissions.keys()].map((key) => key.replace(/ .*/, '')),
     watchers,
+    openTabs,
     clock,
     admissions,
     outages,

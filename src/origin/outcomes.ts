@@ -1,153 +1,128 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Outcome } from '../policy/outcome.ts';
-import { forgetMs, type Health, type Recovery, shownBy } from './health.ts';
-import type { Origin } from './origin.ts';
 import { everything } from './wait-queue.ts';
+import { type Recovery, shownBy } from './health/health.ts';
+import { type Reach, Unreadable } from './health/unreadable.ts';
+import type { Origin } from './origin.ts';
+
+/** How an attempt ended. */
+export interface Ended {
+  readonly endpoint: string;
+  readonly sentAt: number;
+  /** It was the probe: tells the schedule whether it has failed. */
+  readonly endProbe: ((hasFailed: boolean) => void) | undefined;
+  readonly outcome: Outcome;
+  readonly error: unknown;
+}
 
 /** What the outcomes of attempts say of their origin: to its health, its slow start, and the other tabs. */
-export interface Outcomes {
-  /** An attempt has ended. `endProbe` is that of a probe: it tells the schedule. */
-  readonly record: (
-    endpoint: string,
-    sentAt: number,
-    endProbe: ((hasFailed: boolean) => void) | undefined,
-    outcome: Outcome,
-    error: unknown,
-  ) => void;
-  /** What was down is up: those who wait for it go, one after the other. */
-  readonly recover: (recovery: Recovery | undefined, firstMs?: number, latencyMs?: number) => void;
-  /** What is down is not known to be, and nobody is told that it is over. */
-  readonly forget: () => void;
-  /** When the latest outage here ended, of the origin or of an endpoint. */
-  readonly recoveredAt: () => number;
-  /** The error of the last attempt that showed an outage. */
-  readonly lastFailure: () => unknown;
-  /** The origin answers, and this endpoint only with what the page may not read, as far as is known. */
-  readonly isUnreadable: (endpoint: string) => boolean;
-}
+export class Outcomes {
+  readonly #clock: Clock;
+  readonly #origin: Origin;
+  readonly #unreadable: Unreadable;
+  #lastFailure: unknown;
+  #recoveredAt = -Infinity;
 
-/** How to find out whether an origin answers at all, also where its answers may not be read. */
-export interface Reach {
-  /** A connectivity check was answered by it after this time. */
-  readonly wasReached: (sinceMs: number) => boolean;
-  /** Asks it once for any answer. */
-  readonly ask: () => Promise<boolean>;
-}
-
-/** Tells those whose endpoint is not down any more, each once. */
-function releaseWatchers({ health, watchers }: Origin): void {
-  for (const watcher of watchers) {
-    if (health.isDown(watcher.place.endpoint) || !watchers.delete(watcher)) continue;
-    watcher.onBack();
+  /** @param onEnd - Called where an outage has ended, and no attempt has shown that. */
+  constructor(clock: Clock, origin: Origin, reach: Reach | undefined, onEnd: () => void) {
+    const { health, leader } = origin;
+    this.#clock = clock;
+    this.#origin = origin;
+    this.#unreadable = new Unreadable(clock, health, reach, () => {
+      for (const scope of health.reset(true)) {
+        leader?.say({ kind: 'up', scope });
+        leader?.leave(scope);
+      }
+      onEnd();
+    });
   }
-}
 
-/**
- * Every attempt of an outage was rejected: that is what a server that is gone looks like, and one whose
- * answers the page may not read. `onEnd` is called where it was the second.
- */
-export function createOutcomes(
-  clock: Clock,
-  origin: Origin,
-  reach: Reach | undefined,
-  onEnd: () => void,
-): Outcomes {
-  const { health, leader, latency, network, slowStart, queue } = origin;
-  let lastFailure: unknown;
-  let recoveredAt = -Infinity;
-  /** An outage was forgotten, and nobody has been told that it is over. */
-  let isEndOwed = false;
+  /** An attempt has ended. */
+  record(ended: Ended): void {
+    const { endpoint, sentAt, endProbe, outcome, error } = ended;
+    const isUnread = outcome.kind === 'network' && this.isUnreadable(endpoint);
+    const shown = isUnread ? undefined : shownBy(outcome);
+    if (shown === 'alive') return this.#recordAnswer(ended);
+    endProbe?.(shown === 'outage');
+    if (shown === undefined) return;
+    this.#lastFailure = error;
+    // What was sent before the end of an outage, and hangs, says nothing of how the origin is now.
+    if (outcome.kind !== 'timeout' || sentAt > this.#recoveredAt) this.#recordFailure(ended);
+  }
 
-  /** When the origin was found to answer although the page may not read it. */
-  let answersAt = -Infinity;
-  let askedAt = -Infinity;
-  let goodAt = -Infinity;
-
-  const isUnreadable = (endpoint: string): boolean =>
-    clock.now() - answersAt < forgetMs && health.answeredSentAt(endpoint) < answersAt;
-  const endUnreadable = (): void => {
-    answersAt = clock.now();
-    for (const scope of health.reset(true)) {
-      leader?.say({ kind: 'up', scope });
-      leader?.leave(scope);
-    }
-    onEnd();
-  };
-  /** Once for an outage, and once a minute where nothing has been answered since. */
-  const findAnswer = ({ downSince = 0 }: Health, sentAt: number): void => {
-    if (reach?.wasReached(sentAt)) return endUnreadable();
-    const now = clock.now();
-    if (askedAt >= downSince || (now - askedAt < forgetMs && goodAt < askedAt)) return;
-    askedAt = now;
-    void reach?.ask().then((isAnswered) => isAnswered && endUnreadable());
-  };
-  const recover: Outcomes['recover'] = (recovery, firstMs = 0, latencyMs = 0) => {
+  /** What was down is up: those who wait for it go, one after the other. */
+  recover(recovery: Recovery | undefined, firstMs = 0, latencyMs = 0): void {
     if (!recovery) return;
-    recoveredAt = clock.now();
+    const { leader, slowStart, queue } = this.#origin;
+    this.#recoveredAt = this.#clock.now();
     leader?.leave(recovery.scope);
-    releaseWatchers(origin);
+    this.#releaseWatchers();
     // It was up when the probe went that was answered.
     const downMs = recovery.downMs - latencyMs;
     slowStart.recover({ ...recovery, downMs }, queue.groups(), firstMs);
-  };
-  const recordFailure = (
-    endpoint: string,
-    sentAt: number,
-    kind: Outcome['kind'],
-    isOfRecovery: boolean,
-  ): void => {
-    const isRejected = kind === 'network';
-    if (!isRejected) answersAt = -Infinity;
+  }
+
+  /** What is down is not known to be, and that it is over is not known either: the next good answer says so. */
+  forget(): void {
+    this.#origin.health.reset();
+    this.#origin.leader?.leave(everything);
+  }
+
+  /** When the latest outage here ended, of the origin or of an endpoint. */
+  recoveredAt(): number {
+    return this.#recoveredAt;
+  }
+
+  /** The error of the last attempt that showed an outage. */
+  lastFailure(): unknown {
+    return this.#lastFailure;
+  }
+
+  /** The origin answers, and this endpoint only with what the page may not read, as far as is known. */
+  isUnreadable(endpoint: string): boolean {
+    return this.#unreadable.has(endpoint);
+  }
+
+  #recordAnswer({ endpoint, sentAt, endProbe }: Ended): void {
+    const { health, latency, leader, slowStart } = this.#origin;
+    const latencyMs = this.#clock.now() - sentAt;
+    this.#unreadable.recordAnswer();
+    if (!endProbe && !slowStart.isUnderWay()) latency.learn(endpoint, latencyMs);
+    const recovery = health.recordSuccess(endpoint, sentAt);
+    if (recovery) leader?.say({ kind: 'up', scope: recovery.scope });
+    this.recover(recovery, 0, latencyMs);
+    this.#releaseWatchers();
+    // Also that of the probe: a server that is back with a long queue is not asked for more at once.
+    if (endProbe || this.#isOfRecovery(endpoint, sentAt))
+      slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);
+  }
+
+  #recordFailure({ endpoint, sentAt, outcome: { kind } }: Ended): void {
+    const { health, leader, network, slowStart } = this.#origin;
     const down = health.recordFailure(endpoint, sentAt, kind);
     // A browser that says offline and a request without an answer: one more is not needed.
     if (kind !== 'http' && health.maxChance >= 0 && network.isDoubtful()) health.follow(everything);
     // An endpoint that is broken while others answer must not slow them down.
-    if (isOfRecovery && !health.isBroken(endpoint)) slowStart.observe(false, clock.now() - sentAt);
+    if (this.#isOfRecovery(endpoint, sentAt) && !health.isBroken(endpoint))
+      slowStart.observe(false, this.#clock.now() - sentAt);
     if (down) {
       const isWider = down.scope !== everything && slowStart.isUnderWay(everything);
       if (!isWider) slowStart.stop();
       // Perhaps no user waits in this tab: the tab in which one waits sends the probe.
       leader?.say({ kind: 'down', scope: down.scope, isProbed: false });
     }
-    const known = isRejected
-      ? health.down().find(({ scope }) => [everything, endpoint].includes(scope))
-      : undefined;
-    if (known?.isRejected) findAnswer(known, sentAt);
-  };
-  return {
-    record(endpoint, sentAt, endProbe, outcome, error) {
-      const isRejected = outcome.kind === 'network';
-      const shown = isRejected && isUnreadable(endpoint) ? undefined : shownBy(outcome);
-      const latencyMs = clock.now() - sentAt;
-      // What was sent before, and hangs, says nothing of how the origin is now.
-      const isOfRecovery = slowStart.isRecovery(endpoint) && sentAt >= recoveredAt;
-      if (shown === undefined) endProbe?.(false);
-      else if (shown === 'outage') {
-        lastFailure = error;
-        endProbe?.(true);
-        const isOld = outcome.kind === 'timeout' && sentAt <= recoveredAt;
-        if (!isOld) recordFailure(endpoint, sentAt, outcome.kind, isOfRecovery);
-      } else {
-        goodAt = clock.now();
-        if (!endProbe && !slowStart.isRecovery()) latency.learn(endpoint, latencyMs);
-        if (isEndOwed) releaseWatchers(origin);
-        isEndOwed = false;
-        const recovery = health.recordSuccess(endpoint, sentAt);
-        if (recovery) leader?.say({ kind: 'up', scope: recovery.scope });
-        recover(recovery, 0, latencyMs);
-        // Also that of the probe: a server that is back with a long queue is not asked for more at once.
-        if (isOfRecovery || endProbe)
-          slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);
-      }
-    },
-    recover,
-    forget() {
-      isEndOwed ||= health.down().length > 0;
-      health.reset();
-      leader?.leave(everything);
-    },
-    recoveredAt: () => recoveredAt,
-    lastFailure: () => lastFailure,
-    isUnreadable,
-  };
+    this.#unreadable.recordFailure(endpoint, sentAt, kind === 'network');
+  }
+
+  /** It was sent after the end of an outage, while those go who waited for that. */
+  #isOfRecovery(endpoint: string, sentAt: number): boolean {
+    return this.#origin.slowStart.isUnderWay(endpoint) && sentAt >= this.#recoveredAt;
+  }
+
+  /** Tells those whose endpoint is not down any more, each once. */
+  #releaseWatchers(): void {
+    const { health, watchers } = this.#origin;
+    for (const watcher of watchers)
+      if (!health.isDown(watcher.place.endpoint) && watchers.delete(watcher)) watcher.onBack();
+  }
 }

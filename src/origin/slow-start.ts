@@ -1,5 +1,5 @@
 import { type Clock, type Random, between } from '../lib/clock.ts';
-import type { Recovery } from './health.ts';
+import type { Recovery } from './health/health.ts';
 import { everything, type Group, groupsOf } from './wait-queue.ts';
 
 /** After an outage the release takes this share of it, if answers are fast, within these bounds. */
@@ -28,28 +28,24 @@ const fastMs = 300;
 /** Timers are late by up to this; the delay is not carried over to the next request. */
 const lateMs = 100;
 
-/** The pace at which paused attempts go. */
-interface Pace {
-  /** The endpoint that it is of alone; undefined where it is of all. */
-  readonly only: string | undefined;
-  readonly gapMs: number;
-  /** When the last one went, and which share of the gap follows it. */
-  readonly lastAt: number;
-  readonly share: number;
-  /** How many are left of those that waited at its beginning. By `endsAt` all have gone. */
-  readonly left: number;
-  readonly endsAt: number;
-}
-
-/** `recovery`: after an outage, where answers set the pace. */
+/** `recovery`: after an outage those who waited go one after the other, and answers set the pace. */
 type Phase =
-  | { readonly kind: 'off'; readonly only?: undefined }
-  | ({
+  | { readonly kind: 'off' }
+  | {
       readonly kind: 'recovery';
+      /** What was down: an endpoint, or everything. */
+      readonly scope: string;
+      readonly gapMs: number;
       readonly leastGapMs: number;
+      /** When the last one went, and which share of the gap follows it. */
+      readonly lastAt: number;
+      readonly share: number;
+      /** How many are left of those that waited at its beginning. By `endsAt` all have gone. */
+      readonly left: number;
+      readonly endsAt: number;
       /** Attempts that have gone and have no answer yet. */
       readonly unanswered: number;
-    } & Pace);
+    };
 
 const off: Phase = { kind: 'off' };
 
@@ -74,16 +70,28 @@ export class SlowStart {
   recover(recovery: Recovery, all: readonly Group[], firstMs: number): void {
     const { scope } = recovery;
     const groups = groupsOf(scope, all);
-    const downMs = Math.min(recovery.downMs, this.#clock.now() - this.#countedFrom);
+    const left = groups.reduce((sum, { waiters }) => sum + waiters.length, 0);
+    if (left === 0) return this.stop();
+    const now = this.#clock.now();
+    const downMs = Math.min(recovery.downMs, now - this.#countedFrom);
     const longMs = Math.min(mostBoundMs, boundFactor * (downMs - shortOutageMs));
     const boundMs = Math.max(leastStartMs, longMs);
     const startMs = Math.max(leastStartMs, Math.min(mostStartMs, downMs * startShare));
     // All of them before the first pause ends.
-    const patienceMs = Math.min(...groups.map(({ expiresAt }) => expiresAt)) - this.#clock.now();
-    const pace = this.#paceOf(groups, Math.min(startMs, boundMs, patienceMs), boundMs, firstMs);
-    const only = scope === everything ? undefined : scope;
-    const leastGapMs = leastShare * pace.gapMs;
-    this.#phase = pace.left ? { kind: 'recovery', ...pace, only, leastGapMs, unanswered: 0 } : off;
+    const patienceMs = Math.min(...groups.map(({ expiresAt }) => expiresAt)) - now;
+    const gapMs = Math.min(longestPlannedMs, Math.min(startMs, boundMs, patienceMs) / left);
+    const lastAt = now + firstMs;
+    this.#phase = {
+      kind: 'recovery',
+      scope,
+      gapMs,
+      leastGapMs: leastShare * gapMs,
+      lastAt,
+      share: 0,
+      left,
+      endsAt: lastAt + boundMs,
+      unanswered: 0,
+    };
   }
 
   /** The device was offline until now: an outage before that may have been its own. */
@@ -93,71 +101,51 @@ export class SlowStart {
 
   /** It is under way, for this endpoint if one is given. */
   isUnderWay(endpoint?: string): boolean {
-    const { kind, only = endpoint } = this.#phase;
-    return kind !== 'off' && (endpoint === undefined || only === endpoint);
-  }
-
-  /** The same, after an outage. */
-  isRecovery(endpoint?: string): boolean {
-    return this.#phase.kind === 'recovery' && this.isUnderWay(endpoint);
+    const phase = this.#phase;
+    if (phase.kind === 'off') return false;
+    return endpoint === undefined || [everything, endpoint].includes(phase.scope);
   }
 
   stop(): void {
     this.#phase = off;
   }
 
-  /** When the next one may go. */
-  nextAt(): number {
+  /** When the next one may go to this endpoint: `-Infinity` where none has to wait. */
+  nextAt(endpoint: string): number {
     const phase = this.#phase;
-    if (phase.kind === 'off') return -Infinity;
-    const { gapMs, lastAt, share, left, endsAt } = phase;
-    const overdue = phase.kind === 'recovery' ? phase.unanswered - Math.floor(fastMs / gapMs) : 0;
+    if (phase.kind === 'off' || !this.isUnderWay(endpoint)) return -Infinity;
+    const { gapMs, lastAt, share, left, endsAt, unanswered } = phase;
+    const overdue = unanswered - Math.floor(fastMs / gapMs);
     const paceMs = Math.min(longestGapMs, gapMs * 2 ** Math.max(0, overdue));
     const mostMs = (endsAt - lastAt) / Math.max(1, left);
     return Math.min(endsAt, lastAt + share * Math.min(paceMs, mostMs));
   }
 
-  /** One has gone. */
-  advance(): void {
+  /** One of those who waited goes. @returns whether it goes in its turn: `finish` is to be called once. */
+  advance(endpoint: string): boolean {
     const phase = this.#phase;
-    if (phase.kind === 'off') return;
-    const lastAt = Math.max(this.nextAt(), this.#clock.now() - lateMs);
+    if (phase.kind === 'off' || !this.isUnderWay(endpoint)) return false;
+    const lastAt = Math.max(this.nextAt(endpoint), this.#clock.now() - lateMs);
     const share = between(this.#random, 0.5, 1.5);
-    this.#phase = { ...phase, lastAt, share, left: phase.left - 1 };
-    this.#countUnanswered(1);
+    const { left, unanswered } = phase;
+    this.#phase = { ...phase, lastAt, share, left: left - 1, unanswered: unanswered + 1 };
+    return true;
   }
 
   /** One that has gone is answered, or is not waited for any more. */
   finish(): void {
-    this.#countUnanswered(-1);
+    const phase = this.#phase;
+    if (phase.kind === 'recovery')
+      this.#phase = { ...phase, unanswered: Math.max(0, phase.unanswered - 1) };
   }
 
   /** An answer came after so long, as fast as usual or not; or none did. */
   observe(isFast: boolean, latencyMs: number): void {
     const phase = this.#phase;
-    if (phase.kind !== 'recovery') return;
+    if (phase.kind === 'off') return;
     const gapMs = isFast
       ? Math.max(phase.leastGapMs, kept * phase.gapMs)
       : Math.max(phase.gapMs, Math.min(longestGapMs, latencyFactor * latencyMs));
     this.#phase = { ...phase, gapMs };
-  }
-
-  #countUnanswered(change: number): void {
-    const phase = this.#phase;
-    if (phase.kind === 'recovery')
-      this.#phase = { ...phase, unanswered: Math.max(0, phase.unanswered + change) };
-  }
-
-  /** The pace at which those who wait have gone after `overMs`, and after `boundMs` at the latest. */
-  #paceOf(
-    groups: readonly Group[],
-    overMs: number,
-    boundMs = Infinity,
-    firstMs = 0,
-  ): Omit<Pace, 'only'> {
-    const left = groups.reduce((sum, { waiters }) => sum + waiters.length, 0);
-    const lastAt = this.#clock.now() + firstMs;
-    const gapMs = Math.min(longestPlannedMs, overMs / Math.max(1, left));
-    return { gapMs, lastAt, share: 0, left, endsAt: lastAt + boundMs };
   }
 }

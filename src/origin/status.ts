@@ -1,7 +1,8 @@
-import { tellApp } from '../lib/input/callback.ts';
+import { notifyApp } from '../lib/input/callback.ts';
 import { keepIfSame, type Readable } from '../lib/store.ts';
 import { originOf } from '../lib/input/url.ts';
-import { isOffline, type Origin, whenProbed } from './origin.ts';
+import { isOffline, whenProbed } from './gates.ts';
+import type { Origin } from './origin.ts';
 import type { Origins } from './origins.ts';
 
 /** How an origin is. */
@@ -29,12 +30,11 @@ export function stateOf(origin: Origin): OriginState {
   const waiting = queue.size();
   if (down && health.isAllDown() && !isOffline(origin.network, down))
     return { status: 'down', ...whenProbed(origin, down), waiting };
-  const waitedFor = queue.groups().map(({ limitScope }) => limitScope);
-  const scopes = waiting > 0 ? waitedFor : undefined;
-  const limitedUntil = limits.nextAt(scopes);
-  if (limitedUntil < Infinity)
-    return { status: 'rate-limited', retryAt: limits.promisedAt(scopes), waiting };
-  const status = slowStart.isRecovery() ? 'recovering' : 'up';
+  const scopes = queue.groups().map(({ shared }) => shared.limitScope);
+  const retryAt = limits.pausedUntil(waiting > 0 ? scopes : undefined);
+  if (retryAt !== undefined || scopes.some((scope) => limits.until(scope) > -Infinity))
+    return { status: 'rate-limited', retryAt, waiting };
+  const status = slowStart.isUnderWay() ? 'recovering' : 'up';
   return { status, retryAt: undefined, waiting };
 }
 
@@ -76,7 +76,7 @@ export function originStatus(origins: Origins, origin?: string): Readable<Origin
 
 /** Calls the listener when the state of any origin may have changed, until the returned function is called. */
 export function watchOrigins({ watchers, reconsider }: Origins, listener: () => void): () => void {
-  const tell = (): void => tellApp(listener, undefined);
+  const tell = (): void => notifyApp(listener, undefined);
   watchers.add(tell);
   // What is only shown is kept up to date from now on.
   reconsider();

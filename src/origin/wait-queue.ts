@@ -1,98 +1,24 @@
 import { keepIfSame } from '../lib/store.ts';
-import type { Priority } from '../policy/options.ts';
-import type { Outcome, PauseReason } from '../policy/outcome.ts';
+import type { Ask, Pause, Waiter, WhoWaits } from './ask.ts';
 
-/** Why an attempt waits. */
-export interface Pause {
-  readonly reason: PauseReason;
-  /** When something is sent, in epoch milliseconds; undefined when that is not known. */
-  readonly retryAt: number | undefined;
-  /** Another tab probes what is down, and tells this one; undefined where this tab does, or nobody. */
-  readonly probedBy?: 'another-tab' | undefined;
-}
+/** So many are told why they wait in one task, so that thousands do not block the page. */
+const mostTold = 500;
 
-/** Where an attempt wants to go. */
-export interface Target {
-  /** The unit of health: method and folded path. */
-  readonly endpoint: string;
-  /** What a Retry-After or RateLimit of its answer speaks for. */
-  readonly limitScope: string;
-  /** Its first attempt. */
-  readonly isNew: boolean;
-  /** It need not leave the device. */
-  readonly mayBeOffline?: boolean | undefined;
-  /** 0: it only reads. 1: it may be sent twice. 2: neither; never a probe while there is another. */
-  readonly risk: 0 | 1 | 2;
-}
-
-/** A user sees what it refreshes, and may not wait for it. */
-export interface Refresh {
-  /** The page is visible. */
-  readonly isSeen: () => boolean;
-  /** When it would be retried without a pause: so late it is probed for at the latest, in epoch milliseconds. */
-  readonly retriesAt: readonly number[];
-}
-
-/** An attempt that has to wait. */
-export interface Ask extends Target {
-  readonly priority: Priority;
-  /** Whether a user waits for it in a visible page: read whenever that matters, for it may change. */
-  readonly isForeground: () => boolean;
-  /** It refreshes what is shown: it is probed for as in the foreground, and goes after that. */
-  readonly refresh?: Refresh | undefined;
-  /** A user has just asked for it: what is down is probed at once. */
-  readonly isWish?: boolean | undefined;
-  /** It waits for a place, but not for an origin that is down or rate-limited. */
-  readonly isFailFast: boolean;
-  /** Its operation: of what was asked for at once, the lower one goes first. */
-  readonly id: number;
-  /** When the user asked for it last, by the clock of the instance. */
-  readonly askedAt: number;
-  /** The longest it is paused, in milliseconds from `askedAt`. */
-  readonly maxPauseMs: number;
-}
-
-/** Leave to send one attempt, and the duty to say what became of it. */
-export interface Permit {
-  /** It is the one with which something that is down is tried. */
-  readonly isProbe: boolean;
-  /** It shows, for all who wait, how the origin is: a failure of it spends no retry. */
-  readonly isTrial: boolean;
-  /** Its headers are in, or it has failed: its place is free. Its outcome may be known later. */
-  readonly free: () => void;
-  /** Its outcome; undefined where it has shown nothing. `isUnused`: because nothing was sent with it. */
-  readonly settle: (outcome?: Outcome, error?: unknown, isUnused?: boolean) => void;
-}
-
-/** An attempt that waits. */
-export interface Waiter {
-  readonly ask: Ask;
-  readonly who: WhoWaits;
-  readonly key: string;
-  readonly group: Group;
-  askedAt: number;
-  expiresAt: number;
-  /** What it was told last. */
-  told?: Pause;
-}
-
-/** Is told what becomes of a wait. */
-export interface WhoWaits {
-  /** Why it waits, and again when that changes. */
-  tell(pause: Pause): void;
-  /** The wait ends: with a permit to be sent or, once its time is up, without. */
-  take(permit?: Permit): void;
-}
+/** Whether a user waits is read again after so long, where no event said that it may have changed. */
+const rereadMs = 1000;
 
 /** The facts that all attempts of a group share, so that one check decides for all of them. */
-type Shared = Omit<Target, 'isNew'> & Pick<Ask, 'isFailFast' | 'priority'>;
+export type Shared = Pick<
+  Ask,
+  'endpoint' | 'limitScope' | 'mayBeOffline' | 'risk' | 'isFailFast' | 'priority'
+>;
 
 /** The scope that is not one endpoint but all of the origin. */
 export const everything = '';
 
 /** Whether an endpoint is in the scope. */
-export const isWithin = (scope: string, { endpoint }: Pick<Target, 'endpoint'>): boolean =>
-  scope === everything || scope === endpoint;
+export const isWithin = (scope: string, { shared }: Group): boolean =>
+  scope === everything || scope === shared.endpoint;
 
 /** Those of them who wait for an endpoint, or for everything. */
 export const groupsOf = (scope: string, groups: readonly Group[]): readonly Group[] =>
@@ -102,57 +28,58 @@ export const groupsOf = (scope: string, groups: readonly Group[]): readonly Grou
 const isForeground = ({ ask }: Waiter): boolean =>
   ask.priority === 'user-visible' ? ask.isForeground() : ask.priority === 'user-blocking';
 
-/** So many are told why they wait in one task, so that thousands do not block the page. */
-const mostTold = 500;
-
-/** Whether a user waits is read again after so long, where no event said that it may have changed. */
-const rereadMs = 1000;
-
 /** By request time, then by operation id. */
-const compare = (one: Waiter, other: Waiter): number =>
-  one.askedAt - other.askedAt || one.ask.id - other.ask.id;
+const isBehind = (one: Waiter, other: Waiter): boolean =>
+  one.askedAt === other.askedAt ? one.ask.id > other.ask.id : one.askedAt > other.askedAt;
 
 /** Those who wait for the same. To come, to go and to be first costs the logarithm of their number at most. */
-export class Group implements Shared {
-  readonly endpoint: string;
-  readonly limitScope: string;
-  readonly mayBeOffline: boolean | undefined;
-  readonly isFailFast: boolean;
-  readonly priority: Priority;
-  readonly risk: Ask['risk'];
+export class Group {
+  readonly shared: Shared;
   /** By request time. */
   readonly waiters: Waiter[] = [];
+  /** No pause in it ends before. */
+  expiresAt: number = Infinity;
   /** Those that refresh what a page shows. */
   readonly #refreshing: Set<Waiter> = new Set();
   /** So many of the first are known to be in the background. */
   #background = 0;
-  /** No pause in it ends before. */
-  expiresAt: number = Infinity;
   #pause: Pause | undefined;
   /** Those who do not know yet why they wait. */
   #untold: Set<Waiter> = new Set();
 
-  constructor({ endpoint, limitScope, mayBeOffline, isFailFast, priority, risk }: Ask) {
-    this.endpoint = endpoint;
-    this.limitScope = limitScope;
-    this.mayBeOffline = mayBeOffline;
-    this.isFailFast = isFailFast;
-    this.priority = priority;
-    this.risk = risk;
+  constructor(shared: Shared) {
+    this.shared = shared;
   }
 
-  /** The first that a user waits for. */
-  firstInForeground(): Waiter | undefined {
-    const waiters = this.waiters;
-    let waiter = waiters[this.#background];
-    while (waiter && !isForeground(waiter)) waiter = waiters[++this.#background];
-    return waiter;
+  /**
+   * The one that goes first, and its place in the order of all: each number decides where those before it are
+   * equal. `probeFailures`: how often its endpoint has failed, where it would go as a probe.
+   */
+  first(probeFailures?: number): readonly [waiter: Waiter, order: readonly number[]] | undefined {
+    const { risk, priority } = this.shared;
+    const seen = this.#firstInForeground();
+    const waiter = seen ?? this.waiters[0];
+    if (!waiter) return undefined;
+    const isProbe = probeFailures !== undefined;
+    const order = [
+      // What is down is tried before anything else goes.
+      isProbe ? 0 : 1,
+      // With the least risk, then the endpoint that has failed least often: a broken one must not keep its origin down.
+      isProbe ? risk : 0,
+      probeFailures ?? 0,
+      // A user who waits comes before the background.
+      seen ? (priority === 'user-visible' ? 1 : 0) : 2,
+      // First asked, first sent.
+      waiter.askedAt,
+      waiter.ask.id,
+    ];
+    return [waiter, order];
   }
 
   /** Those that are probed for as in the foreground: a user waits for the first, and sees what the others refresh. */
   seen(): readonly Waiter[] {
-    const first = this.firstInForeground();
-    const refreshing = [...this.#refreshing].filter(({ ask }) => ask.refresh?.isSeen());
+    const first = this.#firstInForeground();
+    const refreshing = [...this.#refreshing].filter(({ ask }) => ask.isRefreshSeen?.());
     return first ? [first, ...refreshing] : refreshing;
   }
 
@@ -167,7 +94,8 @@ export class Group implements Shared {
     this.#background = Math.min(this.#background, at);
     this.expiresAt = Math.min(this.expiresAt, waiter.expiresAt);
     this.#untold.add(waiter);
-    if (waiter.ask.refresh && this.priority === 'user-visible') this.#refreshing.add(waiter);
+    if (waiter.ask.isRefreshSeen && this.shared.priority === 'user-visible')
+      this.#refreshing.add(waiter);
   }
 
   /** @returns whether it was still there. */
@@ -203,18 +131,23 @@ export class Group implements Shared {
       // Something else is told meanwhile.
       if (count === most || this.#pause !== pause) break;
       this.#untold.delete(waiter);
-      if (waiter.told === pause) continue;
       count++;
-      waiter.told = pause;
       waiter.who.tell(pause);
     }
     return count;
   }
 
+  /** The first that a user waits for. */
+  #firstInForeground(): Waiter | undefined {
+    let waiter = this.waiters[this.#background];
+    while (waiter && !isForeground(waiter)) waiter = this.waiters[++this.#background];
+    return waiter;
+  }
+
   /** Where it belongs: behind its equals. As a rule, that is the end. */
   #indexAfter(waiter: Waiter): number {
     const waiters = this.waiters;
-    const isAfter = (at: number): boolean => compare(waiters[at] as Waiter, waiter) > 0;
+    const isAfter = (at: number): boolean => isBehind(waiters[at] as Waiter, waiter);
     let [least, most] = [0, waiters.length];
     if (most > 0 && !isAfter(most - 1)) return most;
     while (least < most) {
@@ -226,23 +159,22 @@ export class Group implements Shared {
   }
 }
 
-/** Who goes first: the foreground before the background, and what was asked for first before the rest. */
+/** Who goes first. `probeFailuresOf`: those of the endpoint of a group whose first would go as a probe. */
 export function firstOf(
   groups: readonly Group[],
-  costOf: (group: Group) => number = () => 0,
+  probeFailuresOf: (group: Group) => number | undefined,
 ): Waiter | undefined {
-  let first: Waiter | undefined;
-  let least = Infinity;
+  let best: ReturnType<Group['first']>;
   for (const group of groups) {
-    const seen = group.firstInForeground();
-    const waiter = seen ?? group.waiters[0];
-    const rank = !seen ? 2 : group.priority === 'user-visible' ? 1 : 0;
-    const cost = costOf(group) * 3 + rank;
-    if (!waiter || (first && (cost - least || compare(waiter, first)) >= 0)) continue;
-    first = waiter;
-    least = cost;
+    const first = group.first(probeFailuresOf(group));
+    if (first && (!best || isLess(first[1], best[1]))) best = first;
   }
-  return first;
+  return best?.[0];
+}
+
+function isLess(one: readonly number[], other: readonly number[]): boolean {
+  const at = one.findIndex((value, index) => value !== other[index]);
+  return (one[at] ?? 0) < (other[at] ?? 0);
 }
 
 /** Those who wait at one origin. */
@@ -263,23 +195,23 @@ export class WaitQueue {
 
   /** How many wait in the groups of this limit. */
   sizeOf(limitScope: string): number {
-    const groups = this.groups().filter((group) => group.limitScope === limitScope);
+    const groups = this.groups().filter(({ shared }) => shared.limitScope === limitScope);
     return groups.reduce((sum, { waiters }) => sum + waiters.length, 0);
   }
 
   add(ask: Ask, expiresAt: number, who: WhoWaits): Waiter {
     const { endpoint, limitScope, mayBeOffline, isFailFast, priority, risk, askedAt } = ask;
     const key = [endpoint, limitScope, mayBeOffline, isFailFast, priority, risk].join('\n');
-    const group = this.#byKey.get(key) ?? new Group(ask);
-    const waiter = { ask, who, key, group, askedAt, expiresAt };
+    const waiter = { ask, who, key, askedAt, expiresAt };
     this.#insert(waiter);
     return waiter;
   }
 
   /** @returns whether it was still there. */
   remove(waiter: Waiter): boolean {
-    const { key, group } = waiter;
-    if (!group.remove(waiter)) return false;
+    const { key } = waiter;
+    const group = this.#byKey.get(key);
+    if (!group?.remove(waiter)) return false;
     this.#size--;
     if (group.waiters.length === 0) {
       this.#byKey.delete(key);
@@ -316,8 +248,10 @@ export class WaitQueue {
   }
 
   #insert(waiter: Waiter): void {
-    const { group, key } = waiter;
-    if (group.waiters.length === 0) {
+    const { key, ask } = waiter;
+    let group = this.#byKey.get(key);
+    if (!group) {
+      group = new Group(ask);
       this.#byKey.set(key, group);
       this.#groups = undefined;
     }

@@ -15,7 +15,7 @@ interface Measures {
   readonly end: () => void;
 }
 
-/** Metrics of what instrumentations of `fetch` cannot know. Durations are in seconds. */
+/** The metrics that instrumentations of `fetch` cannot have. Durations are in seconds. */
 export function createMeasures(meter: Meter, outbox: Readable<OutboxState> | undefined): Measures {
   const duration = (name: string, description: string) =>
     meter.createHistogram(name, { unit: 's', description });
@@ -26,11 +26,11 @@ export function createMeasures(meter: Meter, outbox: Readable<OutboxState> | und
   const pauses = duration('steadfetch.pause.duration', 'How long operations were paused.');
   const outages = duration(
     'steadfetch.outage.duration',
-    'How long endpoints and origins were taken for down.',
+    'How long endpoints and origins were down.',
   );
   const outageCount = meter.createCounter('steadfetch.outages', {
     unit: '{outage}',
-    description: 'How often an endpoint or an origin was taken for down.',
+    description: 'How often an endpoint or an origin went down.',
   });
   const retries = meter.createCounter('steadfetch.retries', {
     unit: '{retry}',
@@ -88,7 +88,7 @@ export function createMeasures(meter: Meter, outbox: Readable<OutboxState> | und
         endPause(id, event.at, 'dropped');
         const failure = failures.get(id);
         failures.delete(id);
-        // It began before anybody measured.
+        // The operation began before the measurement.
         if (!begun.delete(id)) return;
         operations.record((event.at - startedAt) / 1000, {
           'steadfetch.operation.kind': kind,
@@ -106,7 +106,7 @@ export function createMeasures(meter: Meter, outbox: Readable<OutboxState> | und
         return;
       }
       default:
-      // The others are counted by their beginning, or by their end.
+      // Other events are covered by their start or end.
     }
   };
   return { record, end: (): void => deadLetters.removeCallback(observe) };

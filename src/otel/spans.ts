@@ -9,13 +9,13 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api';
-import type { SteadfetchEvent } from '../operation/events.ts';
+import type { Enter, SteadfetchEvent } from '../operation/events.ts';
 import { toJson } from '../lib/json.ts';
 import { failures, type Outcome } from '../policy/outcome.ts';
 import { errorOf, methodOf, statusOf, urlOf } from './attributes.ts';
 
 interface Shown {
-  /** Each request is a span. */
+  /** Whether each request has a span. */
   readonly hasRequests: boolean;
   readonly hasQuery: boolean;
   readonly hasKey: boolean;
@@ -23,11 +23,11 @@ interface Shown {
 
 interface OpenOperation {
   readonly span: Span;
-  /** What its requests are begun in. */
+  /** The context for the spans of its requests. */
   readonly inside: Context;
   /** How many of its requests have failed, by method and URL. */
   readonly failed: Map<string, number>;
-  /** What its last failure was. */
+  /** Its latest failure. */
   failure?: Outcome;
 }
 
@@ -38,11 +38,13 @@ interface OpenRequest {
 
 interface Spans {
   readonly record: (event: SteadfetchEvent) => void;
-  /** Ends what is open: nothing more is told of it. */
+  /** Runs in the span of its request, or else of its operation: spans created within are of its trace. */
+  readonly enter: Enter;
+  /** Ends the open spans. */
   readonly end: () => void;
 }
 
-/** Epoch milliseconds. A lone number could be taken for the time since the page began. */
+/** Converts epoch milliseconds. A single number could be read as the time since the page began. */
 const timeOf = (ms: number): HrTime => [Math.floor(ms / 1000), Math.floor((ms % 1000) * 1e6)];
 
 /** Spans of operations and requests, with the times of their events. */
@@ -62,7 +64,7 @@ export function createSpans(
     endSpan(span, outcome, at);
   };
   const endOperation = (id: number, at: HrTime, result: string, attempt?: number): void => {
-    // What of it is still under way says no more.
+    // Requests that are still in flight emit nothing more.
     for (const [request, { operation }] of requests)
       if (operation === id) endRequest(request, failures.aborted, at);
     const open = operations.get(id);
@@ -80,7 +82,7 @@ export function createSpans(
     const { id, kind, attempt, queryKey } = event.operation;
     const at = timeOf(event.at);
     const open = operations.get(id);
-    const tell = (name: string, attributes: Attributes): void =>
+    const addEvent = (name: string, attributes: Attributes): void =>
       void open?.span.addEvent(`steadfetch.${name}`, attributes, at);
 
     switch (event.type) {
@@ -98,7 +100,7 @@ export function createSpans(
       case 'request:start': {
         if (!hasRequests) return;
         const { request, method, url } = event;
-        // Of a plain mutation and of a lone request no beginning is told.
+        // Plain mutations and lone requests emit no start.
         const resends = open ? open.failed.get(`${method} ${url}`) : attempt - 1;
         const attributes: Attributes = {
           ...methodOf(method),
@@ -118,14 +120,14 @@ export function createSpans(
         return endRequest(request, outcome, at);
       }
       case 'pause:start':
-        return tell('pause', { 'steadfetch.pause.reason': event.reason });
+        return addEvent('pause', { 'steadfetch.pause.reason': event.reason });
       case 'pause:end':
-        return tell('pause.end', { 'steadfetch.pause.result': event.result });
+        return addEvent('pause.end', { 'steadfetch.pause.result': event.result });
       case 'decision': {
         const { decision, failure } = event;
         if (open) open.failure = failure;
         const delayMs = decision.kind === 'retry' ? decision.delayMs : undefined;
-        return tell(decision.kind, {
+        return addEvent(decision.kind, {
           'steadfetch.reason': decision.reason,
           ...(delayMs !== undefined && { 'steadfetch.retry.delay_ms': delayMs }),
           ...errorOf(failure),
@@ -134,11 +136,17 @@ export function createSpans(
       case 'operation:end':
         return endOperation(id, at, event.result, attempt);
       default:
-      // An attempt is told by its requests.
+      // Attempts are covered by their requests.
     }
   };
   return {
     record,
+    enter(operation, request, run) {
+      const inside = operations.get(operation)?.inside;
+      const span = request === undefined ? undefined : requests.get(request)?.span;
+      const own = span ? trace.setSpan(inside ?? context.active(), span) : inside;
+      return own ? context.with(own, run) : run();
+    },
     end() {
       const at = timeOf(now());
       for (const id of operations.keys()) endOperation(id, at, 'unknown');
@@ -147,7 +155,7 @@ export function createSpans(
   };
 }
 
-/** What the caller has aborted is no error. */
+/** An abort by the caller is not an error. */
 function endSpan(span: Span, { kind }: Outcome, at: HrTime): void {
   if (kind !== 'ok' && kind !== 'aborted') span.setStatus({ code: SpanStatusCode.ERROR });
   span.end(at);

@@ -6,21 +6,22 @@ import type { Steadfetch } from '../react-query/steadfetch.ts';
 import { subscribeAll, type TelemetrySources } from '../telemetry/subscribe-all.ts';
 import { createMeasures } from './measures.ts';
 import { createSpans } from './spans.ts';
+import { inDevelopment } from '../lib/development.ts';
 
-/** What is traced and measured, and where that goes. */
+/** The options of {@link traceOperations}. */
 export interface TraceOptions extends TelemetrySources {
-  /** Makes the spans. @default `trace.getTracer('steadfetch')` */
+  /** Creates the spans. @default `trace.getTracer('steadfetch')` */
   readonly tracer?: Tracer | undefined;
-  /** Makes the instruments of the metrics. @default `metrics.getMeter('steadfetch')` */
+  /** Creates the instruments of the metrics. @default `metrics.getMeter('steadfetch')` */
   readonly meter?: Meter | undefined;
   /**
-   * Whether each request is a span. Turn it off where an instrumentation of `fetch` makes these spans
-   * already. @default true
+   * Whether each request has a span. Turn it off if an instrumentation of `fetch` creates these spans.
+   * @default true
    */
   readonly requestSpans?: boolean | undefined;
   /** Whether URLs keep their query string, which may carry tokens or personal data. @default false */
   readonly showQueryStrings?: boolean | undefined;
-  /** Whether spans have the key of the query, which may contain personal data. @default false */
+  /** Whether spans contain the query key, which may contain personal data. @default false */
   readonly showQueryKeys?: boolean | undefined;
 }
 
@@ -28,17 +29,17 @@ const operation = 'traceOperations';
 const names = ['tracer', 'meter', 'requestSpans', 'showQueryStrings', 'showQueryKeys', 'outbox'];
 
 /**
- * Makes spans and metrics of what an instance does, by the semantic conventions of OpenTelemetry: a span
- * for each operation with its pauses and decisions, within it a client span for each request, and metrics of
- * retries, pauses, outages and dead letters. The duration of requests is not measured: instrumentations of
- * `fetch` do that.
+ * Creates spans and metrics for an instance, following the semantic conventions of OpenTelemetry: a span for
+ * each operation with its pauses and decisions, within it a client span for each request, and metrics of
+ * retries, pauses, outages and dead letters. Request durations are left to instrumentations of `fetch`. Queries,
+ * mutations and requests run in the context of their span, so the spans of an instrumentation, and its
+ * `traceparent`, are of the same trace.
  *
- * Spans and metrics have no bodies, no headers, no idempotency keys, no credentials, and neither query
- * strings nor query keys unless you ask for them. No header is set: `traceparent` is the app's.
+ * Spans and metrics contain no bodies, headers, idempotency keys or credentials, and no query strings or
+ * query keys unless you ask for them. No header is set: `traceparent` is up to the app or its instrumentation.
  *
- * @returns A function that ends it, and the spans that are open.
- * @throws TypeError when the first argument is not what `createSteadfetch` returns, or an option is not as
- *   it must be.
+ * @returns A function that stops it and ends the open spans.
+ * @throws TypeError if the first argument is not from `createSteadfetch`, or for an invalid option.
  *
  * @example
  * ```ts
@@ -46,8 +47,8 @@ const names = ['tracer', 'meter', 'requestSpans', 'showQueryStrings', 'showQuery
  * ```
  */
 export function traceOperations(steady: Steadfetch, options: TraceOptions = {}): () => void {
-  const { wall } = instanceOfSteady(steady, operation);
-  if (process.env.NODE_ENV !== 'production') checkNames(operation, options, names);
+  const { wall, emitter } = instanceOfSteady(steady, operation);
+  inDevelopment(() => checkNames(operation, options, names));
   const { outbox } = options;
   const isOn = (name: 'requestSpans' | 'showQueryStrings' | 'showQueryKeys'): boolean | undefined =>
     checkValue(operation, name, options[name], isBoolean, 'true or false');
@@ -59,9 +60,9 @@ export function traceOperations(steady: Steadfetch, options: TraceOptions = {}):
     hasKey: isOn('showQueryKeys') ?? false,
   });
   const measures = createMeasures(meter ?? metrics.getMeter('steadfetch'), outbox);
-  // Each by itself, so that an error of the one leaves the other its events.
+  // Two subscriptions, so that an error in one does not cost the other its events.
   const stops = [
-    steady.subscribe(spans.record),
+    emitter.subscribe(spans.record, spans.enter),
     subscribeAll(steady, measures.record),
     spans.end,
     measures.end,

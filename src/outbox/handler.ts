@@ -227,6 +227,8 @@ const finals: Partial<Record<StopReason, DeadReason>> = {
   'not-idempotent': 'not-repeatable',
   processed: 'answer-lost',
   expired: 'expired',
+  'age-unknown': 'age-unknown',
+  superseded: 'superseded',
 };
 
 /**

@@ -3,7 +3,7 @@ import { startAlarm } from '../lib/timer.ts';
 import { toUrl } from '../lib/input/url.ts';
 import type { Emitter } from '../operation/events.ts';
 import type { Operation } from '../operation/operation.ts';
-import type { Pause } from '../origin/wait-queue.ts';
+import type { Pause } from '../origin/ask.ts';
 import type { TabPorts } from '../tabs/ports.ts';
 import type { Row } from './store/schema.ts';
 

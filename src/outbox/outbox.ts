@@ -10,12 +10,12 @@ import type { EntryEnd } from './delivery/end-attempt.ts';
 import type { Engine } from './delivery/engine.ts';
 import { createEnqueuer, createReceipts, type Enqueuer, type Receipt } from './enqueue.ts';
 import { createEntries, type Entries } from './entries.ts';
-import { disposedOf, isUnrepeatable, leftBehind, toDeadLetter } from './errors.ts';
+import { disposedOf, isUnrepeatable, leftBehind, needsNewKey, toDeadLetter } from './errors.ts';
 import type { HandlerDefinition } from './handler.ts';
 import { createPauses, joinTabs, watchSuccesses } from './messages.ts';
 import { createRedrive, createSweeper } from './redrive.ts';
 import { createDisplay, type Display, isAnyLeft, type OutboxState } from './state.ts';
-import { createStorage, type StorageContext } from './storage.ts';
+import { EntryStorage, type StorageContext } from './storage.ts';
 import type { Settled } from './store/row-store.ts';
 import { originOfLane, type Row } from './store/schema.ts';
 
@@ -152,7 +152,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     onChange();
   };
 
-  const storage = createStorage({
+  const storage: EntryStorage = new EntryStorage({
     ...shared,
     async open(...told) {
       const backend = await context.open(...told);
@@ -160,23 +160,25 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       return backend;
     },
     onEnd,
+    onLoss: () => void redrive.hearAll(),
     onCleared: (token) => void forget.obey(token),
     onOpen: (engine) => resume(engine),
   });
-  const sweeper = createSweeper(clock, storage.durable);
+  const sweeper = createSweeper(clock, () => storage.durable());
   const redrive = createRedrive({ ...shared, storage });
   const forget = createForget({ ...shared, mark, storage });
   const entries = createEntries({ ...shared, storage, forget });
   const enqueuer = createEnqueuer({
     ...shared,
-    add: storage.add,
+    add: (...given) => storage.add(...given),
     discard: entries.discard,
     async onKept(entry, isDurable) {
       const { id, state, attempts } = entry;
       if (isDurable && context.network.isOffline()) onLeft();
       // It was there already: another press under the same key.
       if (state === 'done') await redrive.settle(id);
-      else if (state === 'dead' && isUnrepeatable(entry)) receipts.reject(id, toDeadLetter(entry));
+      else if (state === 'dead' && (isUnrepeatable(entry) || needsNewKey(entry.deadReason)))
+        receipts.reject(id, toDeadLetter(entry));
       else if (attempts > 0 || state === 'dead') await entries.retry(id);
       onChange();
     },
@@ -186,8 +188,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     const steps = [
       // First: what it revives has an end that nobody was told yet.
       () => redrive.all(engine),
-      () => enqueuer.restore(engine.store, redrive.settle),
-      engine.ownership.look,
+      () => enqueuer.restore(engine, redrive.settle),
+      () => engine.ownership.look(),
       engine.adoptStrays,
       // Whoever has delivered what is not old enough yet may be gone before it is.
       () => sweeper.sweep(engine),
@@ -204,6 +206,9 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
         if (storage.durable() === engine && !isDisposed) void resume(engine);
       });
   };
+  const removeSource = context.sender.waitingWrites.addSource((origin) =>
+    storage.engines().some(({ worker }) => worker.isReleasing(origin)),
+  );
   const successes = watchSuccesses(
     context.sender.emitter,
     clock,
@@ -249,7 +254,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   /** Whoever waits is told what becomes of it from here on. */
   const leave = (isKnown: (receipt: Receipt) => boolean): void => {
     for (const [id, known] of receipts.all())
-      if (isKnown(known)) receipts.reject(id, leftBehind(known.facts, known.isSaved));
+      if (isKnown(known)) receipts.reject(id, leftBehind(known.facts, known.savedIn !== undefined));
   };
   /** What is on its way to the disk gets there, and a clear is done, before the database is closed. */
   const end = async (): Promise<void> => {
@@ -289,11 +294,12 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       enqueuer.close();
       unwatch();
       successes.dispose();
+      removeSource();
       setPoll?.(Infinity);
       display.dispose();
       sweeper.dispose();
       storage.stop();
-      leave(({ isSaved }) => isSaved);
+      leave(({ savedIn }) => savedIn !== undefined);
       void end();
     },
   };

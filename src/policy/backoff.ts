@@ -19,7 +19,7 @@ import type { Random } from '../lib/clock.ts';
  */
 export type BackoffType = 'full' | 'equal' | 'decorrelated' | 'proportional' | 'none';
 
-/** What {@link backoffDelay} computes a wait from. */
+/** The input of {@link backoffDelay}. */
 export interface BackoffInput {
   /** The shape of the jitter. */
   readonly backoff: BackoffType;
@@ -46,7 +46,7 @@ export interface BackoffInput {
  */
 export function backoffDelay(input: BackoffInput, random: Random): number {
   const { backoff, baseMs, factor, capMs, retry, previousBackoffMs = baseMs } = input;
-  // 0 × Infinity is NaN, and a NaN delay would be a hot loop: without a base there is no wait.
+  // 0 × Infinity is NaN, and a NaN delay would be a hot loop. Without a base there is no wait.
   const grown = baseMs && baseMs * factor ** (retry - 1);
   let high = Math.min(capMs, grown);
   let low = high;

@@ -11,9 +11,9 @@ export type StopReason =
   | 'not-retryable'
   /** A POST or PATCH without an idempotency key may have taken effect; a second one could do harm. */
   | 'not-idempotent'
-  /** A 2xx answer came: the server has done it. */
+  /** A 2xx answer came: the server has processed the request. */
   | 'processed'
-  /** As many retries as `maxRetries` allows have been made; or one after a 425, or six after a 500. */
+  /** All `maxRetries` retries were made; or one after a 425, or six after a 500. */
   | 'max-retries'
   /** The next attempt would start after `deadlineMs`. */
   | 'deadline'
@@ -23,21 +23,25 @@ export type StopReason =
   | 'aborted'
   /** `shouldRetry` returned false, or the API says that another attempt gets the same answer. */
   | 'should-retry'
-  /** The operation was paused for as long as it may be: `maxPauseMs`, or what React Query's retries take. */
+  /** The operation was paused for as long as it may be: `maxPauseMs`, or the time that React Query's retries take. */
   | 'paused-too-long'
   /** The request may have taken effect, and its idempotency key is older than the API keeps keys. */
   | 'expired'
+  /** The same, where the age of the key is not known: the clock was set back since another page made it. */
+  | 'age-unknown'
+  /** A later write to its URL was sent, which another attempt would undo. */
+  | 'superseded'
   /** The user pressed Cancel. */
   | 'cancelled';
 
-/** What to do after a failed attempt. A plain value, decided once per failure. */
+/** The decision after a failed attempt. A plain value, made once per failure. */
 export type Decision =
   | {
       readonly kind: 'retry';
       readonly reason: RetryReason;
       /** How long to wait before the next attempt, in whole milliseconds. */
       readonly delayMs: number;
-      /** The backoff in it, without any Retry-After: the next decorrelated step builds on it. */
+      /** The backoff part of `delayMs`, without Retry-After. The next `decorrelated` step builds on it. */
       readonly backoffMs: number;
       /** When the next attempt starts, in epoch milliseconds. */
       readonly retryAt: number;
@@ -45,44 +49,55 @@ export type Decision =
   | {
       readonly kind: 'stop';
       readonly reason: StopReason;
-      /** When the server takes the request again, in epoch milliseconds; undefined when it did not say. */
+      /** When the server accepts the request again, in epoch milliseconds; undefined when it did not say. */
       readonly retryAt: number | undefined;
     };
 
-/** What a decision needs besides the failure: the time, chance, and what is known of its endpoint. */
+/** The inputs of a decision besides the failure: time, chance, and the state of the endpoint. */
 export interface DecideContext {
   /** The wall clock, in epoch milliseconds. */
   readonly nowMs: number;
   /** The source of jitter. */
   readonly random: Random;
-  /** Whether another request of the operation may have taken effect, and would do so once more. @default false */
+  /**
+   * Whether another request of the operation may have taken effect, and a new attempt would repeat that.
+   * @default false
+   */
   readonly isUnrepeatable?: boolean;
-  /** Whether the endpoint is down, so that the next attempt is paused until it is tried again; or is back since this probe of it was sent. @default false */
+  /**
+   * Whether the endpoint is down, so that admission pauses the next attempt, or has recovered since this
+   * probe was sent. @default false
+   */
   readonly isDown?: boolean;
-  /** Whether the failure stands alone: it came within a second, from an origin that was healthy until then. @default false */
+  /**
+   * Whether the failure is isolated: it came within a second, from an origin that was healthy until then.
+   * @default false
+   */
   readonly isAlone?: boolean;
-  /** Whether another client has sent it: nothing is known of its endpoint, and nothing is paused. @default false */
+  /** Whether another client sent the request. Then the endpoint is unknown, and nothing is paused. @default false */
   readonly isForeign?: boolean;
-  /** How long Retry-After and rate limits keep the endpoint closed for all, in milliseconds. @default 0 */
+  /** Whether a later write to its URL was sent, which another attempt would undo. @default false */
+  readonly isSuperseded?: boolean;
+  /** How long Retry-After and rate limits still close the endpoint for all requests, in milliseconds. @default 0 */
   readonly limitedMs?: number;
-  /** Is told what is wrong with an answer of `shouldRetry`. @default nobody is */
+  /** Receives what is wrong with the return value of `shouldRetry`. @default none */
   readonly onMistake?: OnMistake | undefined;
 }
 
-/** Retry-After is a lower bound, so jitter goes on top of it: up to a tenth. */
-const retryAfterJitter = 0.1;
+/** Retry-After is a lower bound, so jitter goes on top: up to a tenth. */
+export const retryAfterJitter = 0.1;
 /**
- * A query whose requests another client sends is not paused while its server is down. Its retries are all that it
- * has: they reach as far as those of React Query, with a twentieth on top.
+ * A query whose requests another client sends is never paused while its server is down. Retries are all it
+ * has, so they reach as far as React Query's own, with up to a twentieth on top.
  */
-const foreignJitter = 0.05;
+export const foreignJitter = 0.05;
 
 /**
- * What to do after a failed attempt. Total and pure: every failure gets a decision, and a
- * `shouldRetry` that throws or returns no boolean counts as undefined.
+ * Decides what follows a failed attempt. Total and pure: every failure gets a decision, and a `shouldRetry`
+ * that throws or returns no boolean counts as undefined.
  *
- * The first stop rule that applies ends the operation. Where none does, another attempt follows: after the wait
- * of its endpoint where that is known, else after backoff and Retry-After.
+ * The first stop rule that applies ends the operation. If none applies, another attempt follows: when
+ * admission lets it go, if its endpoint is down or limited; otherwise after backoff and Retry-After.
  *
  * @example
  * ```ts
@@ -100,7 +115,7 @@ export function decide(
   const { retryAfterMs, retryAt: toldAt, shouldRetry: advice }: FailureDetails = failure;
   const { attempt, trials = 0 } = operation;
   const reason = whyRetry(failure);
-  // Its limit lets those who wait there go in turn: no wait of its own comes before.
+  // A known rate limit releases its requests one by one, so no wait of this operation's own is added.
   const isPaced = reason === 'rate-limited' && limitedMs > 0 && limitedMs >= (retryAfterMs ?? 0);
   let drawn: Wait | undefined;
   const failed: FailedAttempt = {
@@ -112,13 +127,13 @@ export function decide(
     isPaced,
     wanted: callShouldRetry(failure, operation, policy, context) ?? advice,
     isRepeatable: operation.idempotent || operation.keyed,
-    // `maxRetries: 0` means one attempt, even where that attempt was a probe.
+    // `maxRetries: 0` means one attempt, even if that attempt was a probe.
     spent: policy.maxRetries === 0 ? attempt : attempt - trials,
     wait: () => (drawn ??= drawWait(failed)),
   };
   for (const [stopReason, applies] of stopRules) {
     if (!applies(failed)) continue;
-    // What ends for the length of the wait says when that is over.
+    // An operation that stops because the wait is too long reports when that wait ends.
     const isLimited = isPaced && (stopReason === 'deadline' || stopReason === 'retry-after');
     const isTold = retryAfterMs !== undefined && stopReason !== 'deadline';
     const waitMs = isLimited && !isTold ? limitedMs : retryAfterMs;
@@ -134,7 +149,7 @@ export function decide(
   return { kind: 'retry', reason: reason ?? 'should-retry', delayMs, backoffMs, retryAt };
 }
 
-/** The wait before a retry, in milliseconds: the backoff, and with Retry-After. */
+/** The wait before a retry, in milliseconds, without and with Retry-After. */
 interface Wait {
   readonly backoffMs: number;
   readonly delayMs: number;
@@ -146,20 +161,20 @@ interface FailedAttempt {
   readonly operation: Operation;
   readonly policy: Policy;
   readonly context: DecideContext;
-  /** Why the failure could be worth another attempt, whatever the method; undefined when it is not. */
+  /** Why the failure may be worth another attempt, whatever the method; undefined when it is not. */
   readonly reason: RetryReason | undefined;
-  /** It was refused for a rate limit that is known. */
+  /** Refused for a rate limit that is already known. */
   readonly isPaced: boolean;
   /**
-   * What `shouldRetry` answers, or else the API. It overrides what the status says, never what the method
-   * allows (RFC 9110 §9.2.2).
+   * The answer of `shouldRetry` or, without one, of the API. It overrides the status table, never the rule
+   * about methods (RFC 9110 §9.2.2).
    */
   readonly wanted: boolean | undefined;
-  /** Sending it twice has the effect of sending it once: by its method, its key or a declaration. */
+  /** Two requests have the effect of one: by method, by key, or as declared. */
   readonly isRepeatable: boolean;
   /** How many attempts use up retries. */
   readonly spent: number;
-  /** Drawn at the first call: what is stopped before draws nothing. */
+  /** Draws at the first call, so an operation that stops earlier consumes no randomness. */
   readonly wait: () => Wait;
 }
 
@@ -175,7 +190,7 @@ function drawWait({
   const { factor, capMs, fastRetryMs } = policy;
   const { kind, status, retryAfterMs } = failure;
   const { isAlone, limitedMs = 0, random } = context;
-  // 529 says that there is too much already.
+  // 529 says that the server is overloaded already: no fast retry.
   const isTransient = kind === 'network' || (reason === 'unavailable' && status !== 529);
   const isFirst = operation.retriedFor.length === 0 && retryAfterMs === undefined;
   const isFast = isAlone && isFirst && isTransient;
@@ -184,7 +199,7 @@ function drawWait({
   const retry = Math.max(1, spent);
   const isUnpaused = !!context.isForeign && operation.kind === 'query' && policy.backoff === 'full';
   const backoff = isUnpaused ? 'none' : policy.backoff;
-  // Written out: a spread of the policy takes several times as long.
+  // Field by field: spreading the policy takes several times as long.
   const stepMs = backoffDelay({ backoff, baseMs, factor, capMs, retry, previousBackoffMs }, random);
   const backoffMs = isUnpaused ? Math.floor(stepMs * (1 + foreignJitter * random())) : stepMs;
   const leastMs =
@@ -196,8 +211,8 @@ function drawWait({
 type StopRule = readonly [reason: StopReason, applies: (failed: FailedAttempt) => boolean];
 
 /**
- * When nothing more is sent: the first rule that applies, from top to bottom. A comment has the name of its rule and,
- * in a sentence, when it applies: `npm run reference` prints them into docs/retry.md.
+ * The stop rules: the first that applies, from top to bottom, ends the operation. Each comment is the rule's
+ * name and, in one sentence, when it applies: `npm run reference` prints them into docs/retry.md.
  */
 const stopRules: readonly StopRule[] = [
   /** Aborted: The caller aborted. */
@@ -206,6 +221,10 @@ const stopRules: readonly StopRule[] = [
   ['paused-too-long', ({ failure }) => failure.kind === 'paused-too-long'],
   /** Key expired: It may have taken effect, and its idempotency key is older than the API keeps keys. */
   ['expired', ({ failure }) => failure.kind === 'expired'],
+  /** Key of unknown age: It may have taken effect, and the clock was set back since another page made its idempotency key. */
+  ['age-unknown', ({ failure }) => failure.kind === 'age-unknown'],
+  /** Superseded: It was not sent, because a later write to its URL was. */
+  ['superseded', ({ failure }) => failure.kind === 'superseded'],
   /** Never sent: The page or the browser refused to send it, and would do so again. */
   ['not-retryable', ({ failure }) => failure.kind === 'invalid'],
   /** Refused by the app: `shouldRetry` returned false, or the API says that another attempt gets the same answer. */
@@ -257,11 +276,13 @@ const stopRules: readonly StopRule[] = [
   ],
   /** Another request: Another request of the operation may have taken effect, and would do so once more. */
   ['not-idempotent', ({ context }) => !!context.isUnrepeatable],
+  /** Later write: A later write to its URL was sent, which another attempt would undo. */
+  ['superseded', ({ context }) => !!context.isSuperseded],
 ];
 
 /**
- * What the error of an operation that ends in this failure says of all its requests. Its last attempt may
- * surely not have been done, and another one may have.
+ * Whether the operation as a whole was processed, for the error that it ends with. Its last attempt may
+ * certainly not have been processed while an earlier one may have been.
  *
  * @param isUnknown - Whether any of its requests may have taken effect.
  */
@@ -289,35 +310,36 @@ const statusReasons: Readonly<Record<number, RetryReason>> = {
   425: 'too-early',
   429: 'rate-limited',
   500: 'internal-error',
-  // A captive portal (RFC 6585 §6): the network is not there yet.
+  // A captive portal (RFC 6585 §6): there is no network yet.
   511: 'network',
 };
 
-/** Why a failure could be worth another attempt. */
-function whyRetry(failure: Failure): RetryReason | undefined {
+/** The reason why a failure may be worth another attempt, by kind and status. */
+export function whyRetry(failure: Failure): RetryReason | undefined {
   const { kind } = failure;
   if (kind === 'aborted' || kind === 'invalid') return undefined;
   if (kind === 'paused-too-long' || kind === 'expired') return undefined;
+  if (kind === 'age-unknown' || kind === 'superseded') return undefined;
   if (kind !== 'http') return kind;
   if (failure.inProgress) return 'in-progress';
   const { status, retryAfterMs } = failure;
-  // Retry-After makes a 413 temporary (RFC 9110 §15.5.14), and a 500 something the server expects.
+  // Retry-After makes a 413 temporary (RFC 9110 §15.5.14), and shows that a 500 was intended.
   if (retryAfterMs !== undefined && (status === 413 || status === 500)) return 'unavailable';
   return isUnavailable(status) ? 'unavailable' : statusReasons[status];
 }
 
 /**
- * Failures that are retried so often at the most, probes included. A 425 is retried once (RFC 8470 §5.2). A
- * 500 may be an outage, or an error that stays: six retries are sent in about 7 s, as long as React Query's.
+ * The most retries per reason, probes included. A 425 is retried once (RFC 8470 §5.2). A 500 may be an outage
+ * or a lasting error: six retries take about 7 s, as long as React Query's.
  */
-const mostRetries: Partial<Readonly<Record<RetryReason, number>>> = {
+export const mostRetries: Partial<Readonly<Record<RetryReason, number>>> = {
   'too-early': 1,
   'internal-error': 6,
 };
 
 /**
- * Whether `shouldRetry` may send a POST or PATCH without a key again: only where the server says
- * that it did not process it, or very probably did not (408, and 503 with Retry-After).
+ * Whether `shouldRetry` may resend a POST or PATCH without a key: only if the server says that it did not
+ * process the request, or very probably did not (408, and 503 with Retry-After).
  */
 function isHardlyProcessed({ processed, status, retryAfterMs }: FailureDetails & Failure): boolean {
   return processed === 'no' || status === 408 || (status === 503 && retryAfterMs !== undefined);

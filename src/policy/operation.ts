@@ -23,7 +23,7 @@ export type RetryReason =
   /** `shouldRetry` returned true, or the API asks for another attempt. */
   | 'should-retry';
 
-/** Which operation it is, and how far it is. */
+/** The identity of an operation, and its current attempt. */
 export interface OperationRef {
   /** Unique within one Steadfetch instance. */
   readonly id: number;
@@ -47,11 +47,11 @@ export interface Operation extends OperationRef {
   readonly url: string | undefined;
   /** Whether the request carried an idempotency key that its API is declared to honour. */
   readonly keyed: boolean;
-  /** Whether sending it again does no harm: an idempotent method, or declared to be one. */
+  /** Whether sending it again does no harm: by its method, or as declared. */
   readonly idempotent: boolean;
   /**
-   * How many attempts use up no retries: failed trials of their origin (probes of something down, and what
-   * was let go once it was back) and, of an infinite query, those before its last progress. @default 0
+   * Attempts that use up no retry: failed trials of their origin (probes, and requests released just after
+   * recovery) and, for an infinite query, the attempts before its last progress. @default 0
    */
   readonly trials?: number | undefined;
   /** The reasons of the retries granted so far, in order. */
@@ -59,11 +59,14 @@ export interface Operation extends OperationRef {
   /** The backoff before this attempt, in milliseconds, without any Retry-After; undefined before the first retry. */
   readonly previousBackoffMs: number | undefined;
   /**
-   * When a request of it was answered well that had not been before, in epoch milliseconds: the deadline
-   * counts from there. @default startedAt
+   * When one of its requests first succeeded, in epoch milliseconds. The deadline counts from the latest such
+   * progress. @default startedAt
    */
   readonly progressedAt?: number | undefined;
-  /** How long the operation was paused since then, between its attempts, in milliseconds: this does not count against the deadline. */
+  /**
+   * How long the operation has been paused between attempts since then, in milliseconds. Pauses do not count
+   * against the deadline.
+   */
   readonly pausedMs: number;
 }
 
@@ -75,7 +78,7 @@ export function isSafeMethod(method: string): boolean {
   return safeMethods.includes(method);
 }
 
-/** Whether doing it twice has the effect of doing it once (RFC 9110 §9.2.2): the safe methods, PUT and DELETE. */
+/** Whether two requests have the effect of one (RFC 9110 §9.2.2): the safe methods, PUT and DELETE. */
 export function isIdempotentMethod(method: string): boolean {
   return idempotentMethods.includes(method);
 }

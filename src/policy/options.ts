@@ -6,9 +6,9 @@ import type { Operation } from './operation.ts';
 import type { Failure } from './outcome.ts';
 
 /**
- * The time limits of one attempt, in milliseconds: for its headers, and then for each silence within its
- * body while that is read. A number is the limit of both. A body that flows is never cut off, however long
- * it takes. `Infinity` means no limit.
+ * The time limits of one attempt, in milliseconds: for the headers, and then for each silence while the body
+ * is read. A number sets both. A body that keeps flowing is never cut off, however long it takes. `Infinity`
+ * means no limit.
  */
 export type Timeout = number | { readonly headersMs: number; readonly bodyIdleMs: number };
 
@@ -19,13 +19,13 @@ export type Timeout = number | { readonly headersMs: number; readonly bodyIdleMs
  */
 export type ShouldRetry = (failure: Failure, operation: Operation) => boolean | undefined;
 
-/** What an operation does while its origin is down: wait, or fail at once. */
+/** How an operation behaves while its origin is down: wait, or fail at once. */
 export type WhenDown = 'pause' | 'fail';
 
-/** What happens at the end of an outage to a query that failed in it: refetch it, or leave it. */
+/** How an outage's end affects a query that failed during it: refetch it, or leave it. */
 export type WhenBack = 'refetch' | 'leave';
 
-/** What is sent first after a pause. The names are those of the Prioritized Task Scheduling API. */
+/** The order of requests after a pause. The names are those of the Prioritized Task Scheduling API. */
 export type Priority = 'user-blocking' | 'user-visible' | 'background';
 
 /** The names of the {@link presets}. */
@@ -40,9 +40,9 @@ export interface PolicyOptions {
   /** The first step of the backoff, in milliseconds. @default 1000 */
   readonly baseMs?: number | undefined;
   /**
-   * The first step of the backoff where that is shorter: before the first retry after a failure that stands
-   * alone (no answer, 502, 503 or 504 within a second, from an origin that was healthy). `Infinity`: `baseMs`
-   * always. @default 50
+   * The first backoff step after an isolated failure (no answer, 502, 503 or 504 within a second, from an
+   * origin that was healthy), if shorter than `baseMs`. Set it to `Infinity` to always use `baseMs`.
+   * @default 50
    */
   readonly fastRetryMs?: number | undefined;
   /** The factor from one backoff step to the next. @default 2 */
@@ -53,42 +53,45 @@ export interface PolicyOptions {
   readonly maxRetries?: number | undefined;
   /** No attempt starts later than this after the operation's start or last progress, in milliseconds. @default 90000 */
   readonly deadlineMs?: number | undefined;
-  /** How long one attempt waits for its headers, and then for each next part of its body. @default 10000 */
+  /**
+   * How long one attempt waits for its headers, and then for each next part of its body, in milliseconds.
+   * @default 10000
+   */
   readonly timeout?: Timeout | undefined;
   /**
-   * How fast the body of a request goes at least, in bytes per second: the time limit of an attempt grows by
-   * the time that its body takes so. `Infinity` adds nothing. @default 32000
+   * The slowest upload to allow for, in bytes per second: the time limit of an attempt grows by the size of
+   * its body divided by this. `Infinity` adds nothing. @default 32000
    */
   readonly uploadBytesPerSecond?: number | undefined;
-  /** The longest Retry-After that is waited for, in milliseconds. A longer one stops the operation. @default 60000 */
+  /** The longest Retry-After to wait for, in milliseconds. A longer one stops the operation. @default 60000 */
   readonly maxRetryAfterMs?: number | undefined;
   /**
-   * What to do while the origin is down or rate-limited: wait before the attempt is sent, or fail at
+   * How to behave while the origin is down or rate-limited: wait before the attempt is sent, or fail at
    * once. @default 'pause'
    */
   readonly whenDown?: WhenDown | undefined;
   /**
-   * What happens to a query that failed while its endpoint was down and is still on screen at the end of
-   * the outage: it is fetched again once, or left as it is. @default 'refetch'
+   * How to treat a query that failed while its endpoint was down and is still on screen when the outage
+   * ends: refetch it once, or leave it. @default 'refetch'
    */
   readonly whenBack?: WhenBack | undefined;
   /**
-   * The longest pause, in milliseconds, since the data was last asked for. It does not count against `deadlineMs`. A
-   * query that has data, or no component, is paused for no longer than React Query would retry it. A rate limit that
-   * lets it go only later ends it as soon as that is known. @default 60000
+   * The longest pause, in milliseconds, since the data was last requested. It does not count against
+   * `deadlineMs`. A query that has data, or no component, is paused for no longer than React Query would
+   * retry it. A rate limit that lasts longer ends the pause as soon as that is known. @default 60000
    */
   readonly maxPauseMs?: number | undefined;
   /**
-   * What is sent first after an outage, in the terms of the Prioritized Task Scheduling API.
-   * `user-blocking`: a user waits for it, whether or not the page is visible. `background`: nobody waits
-   * for it. `user-visible`: a user waits for it while the page is visible. @default 'user-visible'
+   * The order of requests after an outage, in the terms of the Prioritized Task Scheduling API. `user-blocking`:
+   * a user waits, whether or not the page is visible. `user-visible`: a user waits while the page is visible.
+   * `background`: no user waits. @default 'user-visible'
    */
   readonly priority?: Priority | undefined;
   /** Overrides the status table. @default none */
   readonly shouldRetry?: ShouldRetry | undefined;
 }
 
-/** A policy in which every option has its value. */
+/** A policy with a value for every option. */
 export interface Policy {
   readonly backoff: BackoffType;
   readonly baseMs: number;
@@ -107,7 +110,8 @@ export interface Policy {
   readonly shouldRetry?: ShouldRetry | undefined;
 }
 
-const interactive = {
+/** The default preset. */
+export const interactive: Policy = {
   backoff: 'full',
   baseMs: 1000,
   fastRetryMs: 50,
@@ -122,14 +126,16 @@ const interactive = {
   whenBack: 'refetch',
   maxPauseMs: 60_000,
   priority: 'user-visible',
-} as const satisfies Policy;
+};
+
+const preset = (own: Partial<Policy>): Policy => Object.freeze({ ...interactive, ...own });
 
 /**
  * The presets, frozen:
  *
- * - `interactive`: for what a user waits for. The default.
- * - `background`: for what nobody waits for: waits from 20 to 40 s up, and more retries.
- * - `critical`: for a submission that must arrive: short waits, and many retries. On a network where
+ * - `interactive`: a user waits for the result. The default.
+ * - `background`: no user waits. Backoff starts at 20 to 40 s, with more retries.
+ * - `critical`: a submission that must arrive. Short waits and many retries: on a network where
  *   45 % of the attempts fail, 8 retries within 60 s do not reach 99.9 %.
  *
  * @example
@@ -137,10 +143,9 @@ const interactive = {
  * presets.interactive.maxRetries; // 3
  * ```
  */
-export const presets: Readonly<Record<PresetName, Policy>> = Object.freeze({
-  interactive: Object.freeze(interactive),
-  background: Object.freeze({
-    ...interactive,
+export const presets: Readonly<Record<PresetName, Policy>> = /* @__PURE__ */ Object.freeze({
+  interactive: /* @__PURE__ */ preset({}),
+  background: /* @__PURE__ */ preset({
     backoff: 'equal',
     baseMs: 40_000,
     fastRetryMs: 40_000,
@@ -152,8 +157,7 @@ export const presets: Readonly<Record<PresetName, Policy>> = Object.freeze({
     maxPauseMs: 300_000,
     priority: 'background',
   }),
-  critical: Object.freeze({
-    ...interactive,
+  critical: /* @__PURE__ */ preset({
     capMs: 10_000,
     maxRetries: 10,
     deadlineMs: 120_000,
@@ -162,8 +166,8 @@ export const presets: Readonly<Record<PresetName, Policy>> = Object.freeze({
 });
 
 /**
- * Merges options into a policy, one layer after the other. A `preset` replaces every value of the layers
- * below except `shouldRetry`. `undefined` keeps the value below.
+ * Merges options into a policy, layer by layer. A `preset` replaces every value of the layers below except
+ * `shouldRetry`. `undefined` keeps the value below.
  */
 export function layer(base: Policy, ...layers: readonly (PolicyOptions | undefined)[]): Policy {
   let policy = base;
@@ -186,7 +190,7 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   priority: ['user-blocking', 'user-visible', 'background'],
 };
 
-/** In production a wrong value counts as not given: whatever it is, no delay is endless or no number. */
+/** In production a wrong value counts as not set, so no delay is endless or NaN. */
 function isUsable(name: string, value: unknown): boolean {
   if (value === undefined || process.env.NODE_ENV !== 'production') return value !== undefined;
   const isTimeout = name === 'timeout';
@@ -205,7 +209,7 @@ function isUsable(name: string, value: unknown): boolean {
 }
 
 /**
- * Checks options, and merges them into a policy.
+ * Checks options and merges them into a policy.
  *
  * @throws TypeError that names the operation, the option, its value and the allowed range.
  */
@@ -225,7 +229,7 @@ export function definePolicy(
   return policy;
 }
 
-/** What other libraries call an option. For development. */
+/** The names that other libraries give to an option. Development only. */
 const synonyms: Elsewhere = {
   retry: 'maxRetries',
   attempts: 'maxRetries',
@@ -239,14 +243,14 @@ const synonyms: Elsewhere = {
   retryIf: 'shouldRetry',
 };
 
-/** For development: where an option of the policy belongs that stands beside `policy`. */
+/** Where to put a policy option that was set beside `policy`. Development only. */
 export function inPolicy(hasSynonyms: boolean): Elsewhere {
   const names = [...rulesOf().keys()].map((name) => [name, name]);
   const known = hasSynonyms ? [...Object.entries(synonyms), ...names] : names;
   return Object.fromEntries(known.map(([name, option]) => [name, `policy: { ${option} }`]));
 }
 
-/** What each option may be: one of some names, a number between two, or (an empty list) a function. */
+/** The allowed values of each option: a list of names, a range of numbers or, if empty, a function. */
 const rulesOf = (): ReadonlyMap<string, readonly unknown[]> =>
   new Map<string, readonly unknown[]>([
     ...Object.entries(choices),

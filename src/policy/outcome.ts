@@ -1,8 +1,8 @@
 import { parseRetryAfter } from '../headers/retry-after.ts';
 
 /**
- * Whether the server did what the attempt asked for. `unknown` is a value of its own: the request may
- * have been processed although no final answer came back.
+ * Whether the server processed the request. `unknown` is a value of its own: the request may have been
+ * processed although no final answer came back.
  */
 export type Processed = 'no' | 'yes' | 'unknown';
 
@@ -10,15 +10,15 @@ export type Processed = 'no' | 'yes' | 'unknown';
 export type PauseReason =
   /** The device is offline, whatever the origin. */
   | 'offline'
-  /** The origin does not answer; a probe goes out from time to time. */
+  /** The origin does not answer. A probe is sent from time to time. */
   | 'server-down'
-  /** The origin has asked for a pause, or its rate limit allows no more requests. */
+  /** The origin asked for a pause, or its rate limit allows no more requests. */
   | 'rate-limited'
-  /** As many attempts are in flight as the limit allows, or others go first. */
+  /** The concurrency limit is reached, or other requests go first. */
   | 'queued';
 
 /**
- * What a failed attempt showed, or the failure that a mutation has ended with.
+ * The outcome of a failed attempt, or the failure that a mutation ended with.
  *
  * | kind | meaning | was it processed? |
  * |---|---|---|
@@ -30,10 +30,12 @@ export type PauseReason =
  * | `invalid` | the request was not sent: a programming error, a file that cannot be read, the browser or an interceptor refused it | no |
  * | `paused-too-long` | it was not sent: it was paused for as long as it may be | no; unknown if an earlier attempt was sent |
  * | `expired` | it was not sent again: its idempotency key is older than its API keeps it | unknown |
+ * | `age-unknown` | it was not sent again: the clock was set back since another page made its idempotency key, so its age is not known | unknown |
+ * | `superseded` | it was not sent, or not again: a later write to its URL was, which it would undo | no; unknown if an earlier attempt was sent |
  * | `error` | something else threw inside the operation, and nothing is known about it | unknown |
  *
- * The error that an operation ends with covers all its requests: `no` only if surely none of them was
- * processed. That of a mutation says `unknown` otherwise.
+ * The error that an operation ends with covers all its requests: `no` only if certainly none was processed.
+ * For a mutation it is `unknown` otherwise.
  */
 export type Failure = Cause & {
   /** Whether the server processed the request. */
@@ -48,23 +50,35 @@ type Cause =
       readonly retryAfterMs: number | undefined;
       /** Whether it is a 409 saying that the first request with this idempotency key is still running. */
       readonly inProgress: boolean;
-      /** What the API says about sending the request again, if its profile reads that. */
+      /** Whether the API says that the request may be sent again, if its profile reads that. */
       readonly shouldRetry?: boolean | undefined;
-      /** What its API calls it, where that is read: the name of a status code of gRPC. */
+      /** The API's own name for it, if its profile reads one: a gRPC status code. */
       readonly code?: string | undefined;
     }
   | { readonly kind: 'timeout'; readonly phase: 'headers' | 'body' }
   | { readonly kind: 'body'; readonly status: number }
   | {
       readonly kind: 'paused-too-long';
-      /** What it waited for. */
+      /** The reason for the pause. */
       readonly reason: PauseReason;
-      /** When the next probe goes out, or the origin takes requests again, in epoch milliseconds; undefined when that is not known. */
+      /**
+       * When the next probe is sent, or the origin accepts requests again, in epoch milliseconds; undefined
+       * when not known.
+       */
       readonly retryAt: number | undefined;
     }
-  | { readonly kind: 'network' | 'aborted' | 'invalid' | 'expired' | 'error' };
+  | {
+      readonly kind:
+        | 'network'
+        | 'aborted'
+        | 'invalid'
+        | 'expired'
+        | 'age-unknown'
+        | 'superseded'
+        | 'error';
+    };
 
-/** What some kinds of outcome carry, and others do not. */
+/** The fields that only some kinds of outcome have. */
 export interface FailureDetails {
   readonly kind: string;
   readonly status?: number;
@@ -73,7 +87,7 @@ export interface FailureDetails {
   readonly retryAt?: number | undefined;
 }
 
-/** What an attempt showed: success, or a {@link Failure}. */
+/** The outcome of an attempt: success, or a {@link Failure}. */
 export type Outcome =
   | { readonly kind: 'ok'; readonly status: number; readonly processed: 'yes' }
   | Failure;
@@ -96,15 +110,15 @@ export interface Answer {
 /** An answer outside 2xx. */
 export type HttpFailure = Extract<Failure, { readonly kind: 'http' }>;
 
-/** What an answer shows that has failed: or one that is good, and not what was asked for. */
+/** A failed answer, or a 2xx whose content is not what was requested. */
 export type AnswerFailure = Extract<Failure, { readonly kind: 'http' | 'body' }>;
 
 /**
  * Classifies an answer outside 2xx.
  *
- * `processed` is `no` only where the server says that it did not do the work: a 4xx rejects the
- * request, and 501 and 505 refuse it. A 408 means an incomplete request (RFC 9110 §15.5.9), but
- * proxies answer it for complete ones too; a 5xx proves nothing either way, a 503 included.
+ * `processed` is `no` only if the server says that it did not do the work: a 4xx rejects the request, and 501
+ * and 505 refuse it. A 408 means an incomplete request (RFC 9110 §15.5.9), but proxies send it for complete
+ * ones too. A 5xx proves nothing, not even a 503.
  */
 export function classifyAnswer(answer: Answer, nowMs: number, inProgress: boolean): HttpFailure {
   return {
@@ -117,8 +131,8 @@ export function classifyAnswer(answer: Answer, nowMs: number, inProgress: boolea
 }
 
 /**
- * Retry-After (RFC 9110 §10.2.3) and, more exact where they are sent, two headers like it, in milliseconds:
- * those that `throttlingRetryStrategy` of Azure's SDK reads, of which OpenAI sends the first one.
+ * Reads Retry-After (RFC 9110 §10.2.3), or one of two more exact headers, in milliseconds. Azure's SDK reads
+ * both of these (`throttlingRetryStrategy`); OpenAI sends the first.
  */
 function readRetryAfter({ header }: Answer, nowMs: number): number | undefined {
   for (const name of ['retry-after-ms', 'x-ms-retry-after-ms']) {
@@ -130,8 +144,8 @@ function readRetryAfter({ header }: Answer, nowMs: number): number | undefined {
 }
 
 /**
- * Whether a status is that of a server in trouble, or of a gateway that does not reach it: also
- * Cloudflare's 520 to 524 and 530, and 529, which APIs send when they are overloaded.
+ * Whether a status means a server in trouble, or a gateway that cannot reach it. Includes Cloudflare's 520 to
+ * 524 and 530, and the 529 of overloaded APIs.
  * @see https://docs.anthropic.com/en/api/errors
  * @see https://developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-5xx-errors/
  */
@@ -139,7 +153,10 @@ export function isUnavailable(status: number): boolean {
   return [502, 503, 504, 520, 521, 522, 523, 524, 529, 530].includes(status);
 }
 
-/** Whether a server has refused a request for its rate limit. RESOURCE_EXHAUSTED of gRPC may mean others, too. */
+/**
+ * Whether a server refused a request for its rate limit. gRPC's RESOURCE_EXHAUSTED does not count: it may
+ * mean the quota of another user.
+ */
 export function isRefusal(outcome: Outcome): boolean {
   return outcome.kind === 'http' && outcome.status === 429 && outcome.code === undefined;
 }

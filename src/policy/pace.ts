@@ -1,33 +1,36 @@
 import { between, type Random } from '../lib/clock.ts';
 
-/** After so long without a refusal nothing is paced. */
+/** Pacing ends this long after the last refusal. */
 const forgetMs = 60_000;
-/** The pause after the first refusal, and how far apart requests go after it. */
+/** The pause after the first refusal, and the first gap between requests. */
 const firstPauseMs = 250;
-/** The same where the refusal says how long to wait: its server counts again from there. */
+/** The first gap when the refusal says how long to wait: the server's counter starts again after that. */
 const firstGapAfterPauseMs = 100;
-/** A pause in which nothing has changed is followed by one that is longer by this factor, up to this. */
+/** Each further pause without any change is longer by this factor, up to the maximum. */
 const longerPause = 2;
 const longestPauseMs = 15_000;
-/** The fifth one is this: so it ends when React Query would ask for the last time, 7 s after the first refusal. */
+/**
+ * The fifth pause is shorter, so that it ends when React Query would send its last retry: 7 s after the first
+ * refusal.
+ */
 const fifthPauseMs = 3000;
-/** Each answer makes the gap shorter: to find the rate at first, and to follow it later. */
+/** Each answer shrinks the gap by this factor: fast while the rate is being found, slowly once it is known. */
 const keptToFind = 0.8;
 const keptToFollow = 0.99;
-/** Never more than so many times as fast as answers have come since the pause. */
+/** The pace never exceeds this multiple of the rate of answers since the pause. */
 const mostAhead = 2;
-/** One measurement makes the gap longer by no more than this factor. */
+/** One measurement grows the gap by at most this factor. */
 const mostLonger = 2;
-/** A gap that is shorter is none. */
+/** A shorter gap counts as none. */
 const leastGapMs = 5;
-/** Requests go so much earlier or later than the gap says. */
+/** Each gap varies by this share. */
 const jitter = 0.25;
-/** After a request of another tab this one lets so many gaps pass, and up to so many more. */
+/** After a request of another tab, this one waits this many gaps, plus up to as many again. */
 const turnsOfOthers = 3;
-/** However busy other tabs are, one request of this tab goes within so long. */
+/** However busy the other tabs are, this tab sends one request within this time. */
 const longestYieldMs = 30_000;
 
-/** What one tab tells the others: one of its requests has gone or, where `pauseMs` is more than 0, was refused. */
+/** The message about the pace to other tabs: a request was sent or, if `pauseMs` is more than 0, refused. */
 export interface TabPace {
   readonly gapMs: number;
   readonly pauseMs: number;
@@ -43,49 +46,52 @@ interface Round {
 }
 
 /**
- * How fast requests go to a server that has refused some for its rate limit.
+ * The rate at which requests go to a server that has refused some for its rate limit.
  *
- * Between two refusals a server has taken as many as it does, so their number and that time are its rate,
- * however it counts: by a bucket, a window, or what is under way. From there the pace grows by a hundredth
- * with each answer, until the next refusal. A server that has refused nothing is not paced.
+ * The number of requests that a server accepted between two refusals, divided by that time, is its rate,
+ * whether it counts by a bucket, a window or what is in flight. From there the pace grows by a hundredth with
+ * each answer, until the next refusal. A server that has refused nothing is not paced.
  */
 export class Pace {
-  /** How far apart requests go; 0: as they come. */
+  /** The time between two requests, in milliseconds; 0 for no pacing. */
   gapMs = 0;
-  /** The next one goes no earlier. */
+  /** The earliest time of the next request. */
   nextAt = 0;
   #refusedAt = -Infinity;
-  /** When the gap was set last. */
+  /** When the gap was last set. */
   #setAt = -Infinity;
   #resumedAt = 0;
   #pauseMs = 0;
-  /** How many were taken since the last refusal. */
+  /** How many requests were accepted since the last refusal. */
   #taken = 0;
-  /** Since when that is measured, later by the time in which nothing waited. */
+  /** The start of that measurement, moved later by any time in which no request waited. */
   #sinceAt = 0;
   #round: Round | undefined;
-  /** From here the pace only follows the answers. */
+  /** The rate is known: from here the pace only follows the answers. */
   #isFound = false;
-  /** When one of this tab went. */
+  /** When this tab last sent a request. */
   #wentAt: number;
 
   constructor(now: number) {
     this.#wentAt = now;
   }
 
-  /** Nothing is known that still holds. */
+  /** Whether everything known about the rate is too old to use. */
   isOver(now: number): boolean {
     return now >= Math.max(this.#refusedAt, this.#setAt) + forgetMs;
   }
 
-  /** No request goes before this, after a refusal. */
+  /** The earliest time of any request after a refusal. */
   leastUntil(now: number): number {
     return now < this.#refusedAt + forgetMs ? this.nextAt : -Infinity;
   }
 
-  /** A request that was sent then is refused. @returns how long to wait, in milliseconds; 0 where that is known. */
+  /**
+   * A request sent at `sentAt` was refused. @returns how long to wait, in milliseconds; 0 if the refusal adds
+   * nothing new.
+   */
   refuse(now: number, sentAt: number, retryAfterMs: number): number {
-    // A request that was sent before the last refusal came shows only that several were sent at once.
+    // A request sent before the last refusal shows only that several were in flight.
     if (sentAt < this.#refusedAt) {
       if (this.gapMs === 0) this.#set(now, firstGapAfterPauseMs);
       return 0;
@@ -115,11 +121,11 @@ export class Pace {
     return pauseMs;
   }
 
-  /** A request that was sent then is answered, and not refused. */
+  /** A request sent at `sentAt` was not refused. */
   accept(now: number, sentAt: number): void {
     const round = this.#round;
     if (sentAt < this.#refusedAt) {
-      // An answer that comes late belongs to the time before.
+      // A late answer belongs to the round before.
       if (!round || sentAt < round.from) return;
       this.#round = { ...round, taken: round.taken + 1 };
       return this.#measure(this.#refusedAt);
@@ -132,37 +138,37 @@ export class Pace {
     this.gapMs = gapMs < leastGapMs ? 0 : gapMs;
   }
 
-  /** So many are left, as the server says: requests go as they come. */
+  /** The server reports its remaining quota: requests go without pacing. */
   release(): void {
     this.gapMs = 0;
     this.#isFound = false;
   }
 
-  /** Several wait for the end of a pause: they do not go at once. */
+  /** Several requests wait for the end of a pause: they must not go all at once. */
   spread(now: number, gapMs: number): void {
     if (this.gapMs > 0 && !this.isOver(now)) return;
     this.#set(now, gapMs);
     this.#isFound = true;
   }
 
-  /** One goes, that might have gone at `dueAt`. */
+  /** A request that was due at `dueAt` is sent. */
   spend(now: number, dueAt: number, random: Random): void {
     if (this.isOver(now)) this.gapMs = 0;
-    // A timer that is late makes the next one no later.
+    // A late timer does not delay the next request.
     const from = now - dueAt < this.gapMs ? dueAt : now;
-    // Where none waited for its turn, the time says nothing of how many are taken.
+    // Time in which no request waited says nothing about the rate.
     this.#sinceAt += from - dueAt;
     this.#wentAt = now;
     this.nextAt = Math.round(from + this.gapMs * between(random, 1 - jitter, 1 + jitter));
   }
 
-  /** The message about it for other tabs. */
-  told(pauseMs: number): TabPace {
+  /** The message about the pace for other tabs. */
+  toMessage(pauseMs: number): TabPace {
     return { gapMs: this.gapMs, pauseMs, isFound: this.#isFound };
   }
 
-  /** Another tab has sent one, or was refused one. */
-  hear(now: number, { gapMs, pauseMs, isFound }: TabPace, random: Random): void {
+  /** Another tab sent a request, or was refused. */
+  receive(now: number, { gapMs, pauseMs, isFound }: TabPace, random: Random): void {
     if (gapMs > 0) {
       this.#set(now, gapMs);
       this.#isFound = isFound;
@@ -177,7 +183,7 @@ export class Pace {
     if (this.gapMs > 0) this.yield(now, pauseMs, random);
   }
 
-  /** Another tab goes first, after so long. */
+  /** Lets another tab go first, after a pause of `pauseMs`. */
   yield(now: number, pauseMs: number, random: Random): void {
     if (this.gapMs === 0) this.#set(now, firstGapAfterPauseMs);
     const gapMs = pauseMs > 0 ? Math.max(this.gapMs, firstPauseMs) : this.gapMs;

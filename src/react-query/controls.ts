@@ -17,7 +17,7 @@ import { runOf } from './mutation/execution.ts';
 export function queryControlsOf(store: StatusStore<Query>, hash: string): RetryControls {
   const act = (control: typeof retryQuery) => (): void => {
     const query = store.find(hash);
-    if (query) control(query, store.instance);
+    if (query && store.instance) control(query, store.instance);
   };
   return { retryNow: act(retryQuery), cancel: act(cancelQuery) };
 }
@@ -70,10 +70,11 @@ function cancelledError(operation: Operation): SteadfetchError {
 /** The controls of the mutation with this id. */
 export function mutationControlsOf(store: StatusStore<Mutation>, id: string): RetryControls {
   const act = (control: typeof cancelMutation) => (): void => {
+    const { instance } = store;
     const mutation = store.find(id);
-    if (!mutation) return;
-    if (definitionBehind(mutation.options.mutationFn)) control(mutation, store.instance);
-    else if (process.env.NODE_ENV !== 'production') warnOfPlain(store.instance);
+    if (!mutation || !instance) return;
+    if (definitionBehind(mutation.options.mutationFn)) control(mutation, instance);
+    else if (process.env.NODE_ENV !== 'production') warnOfPlain(instance);
   };
   return { retryNow: act(retryMutation), cancel: act(cancelMutation) };
 }

@@ -1,15 +1,18 @@
 import { createSlot } from '../lib/slot.ts';
 import { focusManager, QueryClient } from '@tanstack/react-query';
-import { askForAnswer } from '../connectivity/reach.ts';
+import { isReachable } from '../connectivity/reach.ts';
 import { defineApis } from '../fetch/api.ts';
 import type { Client } from '../fetch/attempt/attempt.ts';
 import { Lines } from '../fetch/attempt/line.ts';
+import { WaitingWrites } from '../fetch/order/waiting-writes.ts';
 import { createFetch } from '../fetch/fetch.ts';
 import { Emitter } from '../operation/events.ts';
 import { createJson } from '../fetch/json.ts';
 import type { Operation } from '../operation/operation.ts';
 import { Operations, type Signals } from '../operation/operations.ts';
+import { WriteOrder } from '../operation/write-order.ts';
 import { createAdmissions } from '../fetch/admit.ts';
+import { admitInOrder } from '../fetch/order/admit-in-order.ts';
 import { createSleepDetector } from '../lib/timer.ts';
 import { forgetMade, replaceEarlier } from '../lib/browser/hot-update.ts';
 import { forgetTab } from '../lib/browser/tab-names.ts';
@@ -29,6 +32,7 @@ import { type ConnectivityCode, createBrowserNetwork } from './network.ts';
 import { createLifecycle } from './query/lifecycle.ts';
 import { createQueryRecords } from './query/records.ts';
 import { FailureLedger } from './query/failure-ledger.ts';
+import { watchResumed } from './mutation/resumed.ts';
 import { createPersister } from './query/persister.ts';
 import { isServer, register, registerSteady } from './instance.ts';
 import { createStrayWatch, forgetInstance, markInstance, markOfModule } from './misuse.ts';
@@ -144,8 +148,10 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const clock = createSteadyClock(wall);
   const policy = definePolicy(caller, presets.interactive, config.policy);
   const emitter = new Emitter();
-  const { findApi, classifyError } = defineApis(apis, policy);
-  const environment = { clock, random, policy, emitter, classifyError };
+  const { findApi, freshFields, classifyError } = defineApis(apis, policy);
+  const writeOrder = new WriteOrder(clock, () => admissions.origins.openTabs()?.shareWrites);
+  const waitingWrites = new WaitingWrites(clock);
+  const environment = { clock, random, policy, emitter, classifyError, writeOrder };
   const operations = new Operations(environment);
   const signals: Signals = createSlot();
   const ledger = new FailureLedger(clock);
@@ -166,12 +172,13 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     page: watched?.page,
     reachOf: (asked) => ({
       wasReached: (sinceMs) => !!watched?.wasReached(asked, sinceMs),
-      ask: () => askForAnswer(transport, asked),
+      ask: () => isReachable(transport, asked),
     }),
     isSeen,
     rateLimit,
   });
   const lifecycle = createLifecycle({ clock, random, byQuery, operations });
+  const unwatchResumed = isServer() ? undefined : watchResumed(lifecycle.clients, waitingWrites);
   const overdue = createOverdueRetries(clock, sleepDetector, lifecycle.clients, byQuery.get, () =>
     admissions.origins.reconsider(),
   );
@@ -182,10 +189,14 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     process.env.NODE_ENV !== 'production' && !isServer()
       ? createStrayWatch(operations, () => lifecycle.clients().length > 0)
       : (_: string, operation: Operation) => operation;
+  const isOnServer = isServer() && transport === systemTransport;
   let lastRequest = 0;
   const context = {
     ...environment,
     ...admissions,
+    // An instance of a server may write for several users.
+    ...(!isOnServer && admitInOrder({ clock, operations, writeOrder, waitingWrites }, admissions)),
+    waitingWrites,
     wall,
     operations,
     signals,
@@ -196,9 +207,10 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     byQuery,
     transport,
     // A server's own fetch opens as many connections as it needs.
-    lines: isServer() && transport === systemTransport ? undefined : new Lines(),
+    lines: isOnServer ? undefined : new Lines(),
     nextRequest: () => ++lastRequest,
     findApi,
+    freshFields,
     operationFor: (signal: AbortSignal | undefined, request: string): Operation =>
       (signal && signals.get(signal)) ??
       operations.current ??
@@ -222,6 +234,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     forget() {
       endWaits();
       admissions.origins.forget();
+      writeOrder.forget();
       ledger.forget();
       watched?.connectivity.forget();
     },
@@ -283,6 +296,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
       browser.dispose();
       admissions.origins.dispose();
       overdue.dispose();
+      unwatchResumed?.();
       lifecycle.dispose();
     },
   };

@@ -1,5 +1,6 @@
 import type { DefaultOptions } from '@tanstack/react-query';
 import { checkNames, reject } from '../lib/input/check.ts';
+import { warn } from '../lib/input/warn.ts';
 import { isOurPersister, whatIsMade } from './instance.ts';
 import { composePersister } from './query/persister.ts';
 import type { AnyPersister, Steadfetch } from './steadfetch.ts';
@@ -12,7 +13,7 @@ const names: readonly (keyof DefaultOptions)[] = ['queries', 'mutations', 'hydra
  *
  * | yours | becomes |
  * |---|---|
- * | `retry` as a number, `true` or `false` | `maxRetries` of the policy, without a limit, or 0. What must not be sent again is still not |
+ * | `retry` as a number, `true` or `false` | `maxRetries` of the policy, without a limit, or 0. What must not be sent again is still not. In development a warning says that `false` for all queries leaves next to nothing of the policy |
  * | `persister` | one that contains both, as `composePersister` makes it; `networkMode` is then `offlineFirst`, as React Query has it |
  * | anything else, also `retry` and `retryDelay` as functions | itself |
  *
@@ -31,6 +32,7 @@ export function mergeDefaultOptions(steady: Steadfetch, yours: DefaultOptions): 
     if (!queryPolicy)
       reject('mergeDefaultOptions', 'its first argument', steady, whatIsMade(steady));
     checkNames('mergeDefaultOptions', yours, names);
+    if (yours.queries?.retry === false) warnOfNoRetry(steady);
   }
   const { queries: ownQueries, mutations: ownMutations, ...rest } = yours;
   const { retry, persister, ...queries } = set(ownQueries);
@@ -52,6 +54,18 @@ export function mergeDefaultOptions(steady: Steadfetch, yours: DefaultOptions): 
       ...mutations,
     },
   };
+}
+
+/** It is the app's word, from before there was a policy, as a rule: most of what the policy does is then off. */
+function warnOfNoRetry(steady: Steadfetch): void {
+  warn(
+    steady,
+    'no retry',
+    'mergeDefaultOptions: your default options have queries: { retry: false }. It is kept, so no query is retried, ' +
+      'and most of the policy does nothing. Leave it out to have the policy; if it is meant, say ' +
+      '...steady.queryPolicy({ maxRetries: 0 }).',
+    'retry.md#defaultoptions',
+  );
 }
 
 /** What is undefined counts as not given, and does not overwrite. */

@@ -3,6 +3,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import type { Client, FetchContext } from '../fetch/attempt/attempt.ts';
 import type { RawFetch, SteadyFetch } from '../fetch/fetch.ts';
+import type { WaitingWrites } from '../fetch/order/waiting-writes.ts';
 import type { LoopContext } from '../operation/loop.ts';
 import type { Network } from '../origin/origin.ts';
 import type { Origins } from '../origin/origins.ts';
@@ -21,6 +22,7 @@ export interface Instance extends LoopContext {
   /** What is known of each query. */
   readonly byQuery: QueryRecords;
   readonly origins: Origins;
+  readonly waitingWrites: WaitingWrites;
   /** The clients that are known in this page, and the end of their sessions. */
   readonly lifecycle: {
     readonly clients: () => readonly QueryClient[];

@@ -209,13 +209,15 @@ export function warnOfUnrepeatable(
   { errors: { decision, lastError }, ref }: Operation,
 ): void {
   if (decision?.kind !== 'stop' || decision.reason !== 'not-idempotent') return;
-  const { method = 'POST', url } = reportOf(lastError, 0).request ?? {};
+  const { method = 'POST', url, api } = reportOf(lastError, 0).request ?? {};
+  if (api?.isKeyless) return;
   const what = url === undefined ? `A ${method}` : `${method} ${shown(url)}`;
   const cure =
     ref.kind === 'query'
       ? `If it only reads, say so: apis: [{ match, idempotent: true }].`
       : `Declare that its API honours idempotency keys, apis: [{ match, idempotency: profiles.draft }], and ` +
-        `use mutationOptions; or say that it does no harm, idempotent: true.`;
+        `use mutationOptions; or say that it does no harm, idempotent: true; or that it takes no keys, ` +
+        `idempotency: 'none'.`;
   warn(
     instance,
     `unrepeatable ${ref.kind}`,

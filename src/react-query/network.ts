@@ -9,6 +9,7 @@ import { type Connectivity, createConnectivity } from '../connectivity/connectiv
 import {
   type PageLife,
   type Hint,
+  type HintEvent,
   browserHint,
   watchPageLife,
   sourceHint,
@@ -191,22 +192,28 @@ function feedOnlineManager(connectivity: Connectivity, hint: Hint): () => void {
 function listenTo({ connectivity, hint }: Feeder): void {
   onlineManager.setEventListener((setOnline) => {
     let told: boolean | undefined;
-    let wasOffline = false;
+    let hinted: HintEvent | undefined;
+    /** The browser has said that it is offline, and nothing has been answered since. */
+    let isDenied = false;
     // Only what has changed: who sets it by hand, as the devtools do, has it that way.
     const tell = (): void => {
-      const isOnline = connectivity.getState().status !== 'offline';
+      const { status } = connectivity.getState();
+      isDenied &&= status !== 'online';
+      const isOnline = status !== 'offline' && !isDenied;
       if (isOnline !== told) setOnline((told = isOnline));
-      wasOffline &&= isOnline;
     };
     tell();
     const stops = [
       connectivity.subscribe(tell),
-      // Offline by the browser alone pauses nothing. That it is over may be news all the same:
-      // `refetchOnReconnect` goes by it.
       hint.watch((event) => {
-        const isBack = event === 'online' && wasOffline;
-        if (event !== 'visible') wasOffline = event === 'offline' && told === true;
-        if (!isBack || !onlineManager.isOnline()) return;
+        if (event === 'visible') return;
+        // That it is over may be news also where an answer has refuted it: `refetchOnReconnect` goes by it.
+        const isNews = event === 'online' && hinted === 'offline' && told;
+        hinted = event;
+        // As React Query has it by itself: a plain mutation that is sent offline fails, and is not sent again.
+        isDenied = event === 'offline';
+        tell();
+        if (!isNews || !onlineManager.isOnline()) return;
         setOnline(false);
         setOnline(true);
       }),

@@ -1,23 +1,24 @@
-import { maxTimerMs, type Random, systemClock, systemRandom } from '../lib/clock.ts';
+import { maxTimerMs, type Random, systemNow, systemRandom } from '../lib/clock.ts';
+import { callApp, isBoolean } from '../lib/input/callback.ts';
 import { checkNames } from '../lib/input/check.ts';
-import { reportOf } from '../operation/error-info.ts';
-import { decide, type Decision } from '../policy/decide.ts';
-import type { RetryReason } from '../policy/operation.ts';
-import { definePolicy, type PolicyOptions, presets } from '../policy/options.ts';
+import { type Foreign, readForeign } from '../operation/foreign-error.ts';
+import { foreignJitter, mostRetries, retryAfterJitter, whyRetry } from '../policy/decide.ts';
+import type { Operation, RetryReason } from '../policy/operation.ts';
+import {
+  definePolicy,
+  interactive,
+  type Policy,
+  type PolicyOptions,
+  presets,
+} from '../policy/options.ts';
+import { type Failure, type FailureDetails, failures } from '../policy/outcome.ts';
 import { isServer } from './instance.ts';
 import type { RetryPair } from './steadfetch.ts';
 
 /** Options of {@link retryPolicy}: those of a policy that need nothing but `retry` and `retryDelay`. */
 export interface RetryPolicyOptions extends Pick<
   PolicyOptions,
-  | 'backoff'
-  | 'baseMs'
-  | 'factor'
-  | 'capMs'
-  | 'maxRetries'
-  | 'deadlineMs'
-  | 'maxRetryAfterMs'
-  | 'shouldRetry'
+  'baseMs' | 'factor' | 'capMs' | 'maxRetries' | 'deadlineMs' | 'maxRetryAfterMs' | 'shouldRetry'
 > {
   /** The source of jitter. @default Math.random */
   readonly random?: Random | undefined;
@@ -26,7 +27,6 @@ export interface RetryPolicyOptions extends Pick<
 }
 
 const names: readonly (keyof RetryPolicyOptions)[] = [
-  'backoff',
   'baseMs',
   'factor',
   'capMs',
@@ -44,11 +44,19 @@ interface Granted {
   readonly startedAt: number;
   readonly retryAt: number;
   readonly retriedFor: readonly RetryReason[];
-  readonly previousBackoffMs: number;
 }
 
 /** So many queries that wait for a retry are told apart. */
 const maxGranted = 500;
+
+function readFailure(error: unknown, nowMs: number): Failure & FailureDetails {
+  try {
+    return readForeign(error as Foreign, nowMs).failure;
+  } catch {
+    // A getter of the error threw: then nothing is known.
+    return failures.error;
+  }
+}
 
 /**
  * `retry` and `retryDelay` for the queries of a `QueryClient`, and nothing else: jittered exponential backoff,
@@ -68,13 +76,27 @@ const maxGranted = 500;
  * ```
  */
 export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
-  const { random = systemRandom, now = () => systemClock.now(), ...given } = options;
-  if (process.env.NODE_ENV !== 'production') checkNames('retryPolicy', options, names);
-  const policy = definePolicy('retryPolicy', presets.interactive, given);
+  const { random = systemRandom, now = systemNow, ...own } = options;
+  if (process.env.NODE_ENV !== 'production') {
+    checkNames('retryPolicy', options, names);
+    definePolicy('retryPolicy', presets.interactive, own);
+  }
+  // What is no number, or negative, counts as not given: no delay is NaN.
+  const given = Object.entries(own).filter(
+    ([, value]) => typeof value === 'function' || (value as number) >= 0,
+  );
+  const { baseMs, factor, capMs, maxRetries, deadlineMs, maxRetryAfterMs, shouldRetry }: Policy = {
+    ...interactive,
+    ...Object.fromEntries(given),
+  };
   /** In the order in which they were granted. */
   const granted = new Set<Granted>();
   let latest:
-    | { readonly failureCount: number; readonly error: unknown; readonly decision: Decision }
+    | {
+        readonly failureCount: number;
+        readonly error: unknown;
+        readonly delayMs: number | undefined;
+      }
     | undefined;
 
   /**
@@ -87,18 +109,19 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
       const isPossible = one.failureCount === failureCount && one.retryAt <= nowMs;
       if (isPossible && (!found || one.startedAt >= found.startedAt)) found = one;
       // Its query is gone.
-      if (nowMs > one.retryAt + policy.deadlineMs) granted.delete(one);
+      if (nowMs > one.retryAt + deadlineMs || granted.size > maxGranted) granted.delete(one);
     }
     if (found) granted.delete(found);
     return found;
   };
 
-  const decideOn = (failureCount: number, error: unknown): Decision => {
+  /** The wait before the next attempt, in milliseconds, as `decide` has it; undefined where none follows. */
+  const decideDelay = (failureCount: number, error: unknown): number | undefined => {
     const nowMs = now();
-    const { failure } = reportOf(error, nowMs);
-    const before = takeGranted(failureCount, nowMs);
-    const { startedAt = nowMs, retriedFor = [], previousBackoffMs } = { ...before };
-    const operation = {
+    const failure = readFailure(error, nowMs);
+    const { retryAfterMs = 0 } = failure;
+    const { startedAt = nowMs, retriedFor = [] } = { ...takeGranted(failureCount, nowMs) };
+    const operation: Operation = {
       id: 0,
       kind: 'query',
       method: 'GET',
@@ -108,39 +131,49 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
       attempt: failureCount + 1,
       startedAt,
       retriedFor,
-      previousBackoffMs,
+      previousBackoffMs: undefined,
       pausedMs: 0,
-    } as const;
-    const decision = decide(failure, operation, policy, { nowMs, random, isForeign: true });
-    if (decision.kind === 'retry') {
-      const { retryAt, reason, backoffMs } = decision;
-      granted.add({
-        failureCount: failureCount + 1,
-        startedAt,
-        retryAt,
-        retriedFor: [...retriedFor, reason],
-        previousBackoffMs: backoffMs,
-      });
-      if (granted.size > maxGranted)
-        for (const one of [...granted].slice(0, 1)) granted.delete(one);
-    }
-    return decision;
+    };
+    const wanted = shouldRetry && callApp(() => shouldRetry(failure, operation), isBoolean);
+    const reason = whyRetry(failure) ?? (wanted ? 'should-retry' : undefined);
+    // A draw each: a server that asks for a wait spreads those who waited.
+    const backoffMs = Math.min(capMs, baseMs * factor ** failureCount);
+    const delayMs = Math.max(
+      Math.floor(backoffMs * (1 + foreignJitter * random())),
+      Math.floor(retryAfterMs * (1 + retryAfterJitter * random())),
+    );
+    const isOver =
+      !reason ||
+      failure.kind === 'aborted' ||
+      wanted === false ||
+      (!wanted &&
+        retriedFor.filter((one) => one === reason).length >= (mostRetries[reason] ?? maxRetries)) ||
+      failureCount >= maxRetries ||
+      retryAfterMs > maxRetryAfterMs ||
+      delayMs > startedAt + deadlineMs - nowMs;
+    if (isOver) return undefined;
+    granted.add({
+      failureCount: failureCount + 1,
+      startedAt,
+      retryAt: nowMs + delayMs,
+      retriedFor: [...retriedFor, reason],
+    });
+    return delayMs;
   };
 
   return {
     retryDelay(failureCount, error) {
-      const decision = decideOn(failureCount, error);
-      latest = { failureCount, error, decision };
+      const delayMs = decideDelay(failureCount, error);
+      latest = { failureCount, error, delayMs };
       // Where this would stop, and the `retry` of a query goes on, it goes on at React Query's pace.
-      const delayMs = decision.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;
-      return Math.min(delayMs, maxTimerMs);
+      return Math.min(delayMs ?? 1000 * 2 ** failureCount, maxTimerMs);
     },
     // React Query asks it right after `retryDelay`, about the same failure.
     retry(failureCount, error) {
       const isSame = latest?.failureCount === failureCount && Object.is(latest.error, error);
-      const { kind } = isSame && latest ? latest.decision : decideOn(failureCount, error);
+      const delayMs = isSame && latest ? latest.delayMs : decideDelay(failureCount, error);
       latest = undefined;
-      return kind === 'retry' && !isServer();
+      return delayMs !== undefined && !isServer();
     },
   };
 }

@@ -1,24 +1,25 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
 import type { Connectivity, ConnectivityState } from '../connectivity/connectivity.ts';
-import { instanceOf } from '../react-query/instance.ts';
+import { findInstance } from '../react-query/instance.ts';
 
-/** Whether there is a network, and a control. */
+/** The state of the network, with a control. */
 export interface ConnectivityControls extends ConnectivityState {
-  /** Checks the network now. Does nothing while a check is under way. */
+  /** Checks the network now. A no-op while a check is running. */
   readonly checkNow: () => void;
 }
 
-/** A server knows nothing of the user's network. */
+/** A server does not know the user's network. */
 const onServer: ConnectivityState = { status: 'online', since: 0, nextCheckAt: undefined };
 
 /**
- * Whether there is a network, as far as requests and checks have shown: `online`; `suspect`, while
- * something speaks against it and it is being checked; or `offline`. Also since when, and when the network
- * is checked next. Renders at transitions only.
+ * Whether there is a network, as shown by requests and checks: `online`; `suspect`, while there is evidence
+ * against it and it is being checked; or `offline`. Also since when, and when the next check is due. Renders
+ * only at transitions.
  *
- * @throws Error when the QueryClient carries no default options of Steadfetch, or those of an instance
- *   without `connectivity`.
+ * Under a QueryClient without default options of Steadfetch it is `online`; in development a warning says so.
+ *
+ * @throws Error if the QueryClient has those of an instance without `connectivity`.
  *
  * @example
  * ```tsx
@@ -33,12 +34,21 @@ export function useConnectivity(): ConnectivityControls {
   return useMemo(() => ({ ...state, checkNow }), [state, checkNow]);
 }
 
-function connectivityOf(client: QueryClient): Connectivity {
-  const { connectivity } = instanceOf(client, 'useConnectivity');
-  if (connectivity) return connectivity;
+type Watched = Pick<Connectivity, 'getState' | 'subscribe' | 'checkNow'>;
+
+const unwatched: Watched = {
+  getState: () => onServer,
+  subscribe: () => () => {},
+  checkNow() {},
+};
+
+function connectivityOf(client: QueryClient): Watched {
+  const instance = findInstance(client, 'useConnectivity');
+  if (!instance) return unwatched;
+  if (instance.connectivity) return instance.connectivity;
   const remedy =
     process.env.NODE_ENV === 'production'
       ? ''
-      : ' Make it with createSteadfetch({ connectivity: watchConnectivity() }).';
+      : ' Create it with createSteadfetch({ connectivity: watchConnectivity() }).';
   throw new Error(`useConnectivity: this instance does not watch the network.${remedy}`);
 }

@@ -1,14 +1,14 @@
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import { createSteadyClock, maxTimerMs, systemClock } from '../lib/clock.ts';
 
-/** A wall clock that is set back while it is shown must not make it longer. */
+/** If the wall clock is set back, a running countdown must not jump up. */
 const clock = /* @__PURE__ */ createSteadyClock(systemClock);
 
 /**
- * The whole seconds until a time by the wall clock, rounded up; 0 once the time has come, and undefined
- * without a time, and in what a server renders. Only the component that uses the hook renders each second.
+ * The whole seconds until a time on the wall clock, rounded up: 0 once the time has come, undefined without a
+ * time and in server-rendered output. Only the component that uses the hook renders each second.
  *
- * Show it outside any live region, so that a screen reader does not read out every second.
+ * Show it outside any live region, so that a screen reader does not announce every second.
  *
  * @param retryAt - Epoch milliseconds, as `useRetryStatus` returns it.
  *
@@ -28,7 +28,7 @@ export function useCountdown(retryAt: number | undefined): number | undefined {
   return useSyncExternalStore(subscribe, getSeconds, noneAtFirst);
 }
 
-/** The clock of the server has shown other seconds. */
+/** The server's clock showed other seconds. */
 const noneAtFirst = (): undefined => undefined;
 
 function secondsUntil(at: number): number {

@@ -22,7 +22,7 @@ export function useFallback(queryKey: QueryKey): { readonly error: unknown } | u
   );
   const getState = (): { readonly error: unknown } | undefined => {
     const query = store.find(id);
-    return query && fallbackOf(query, store.instance.byQuery);
+    return store.instance && fallbackOf(query, store.instance.byQuery);
   };
   return useSyncExternalStore(subscribe, getState, () => undefined);
 }

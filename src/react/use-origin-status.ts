@@ -4,13 +4,13 @@ import type { Readable } from '../lib/store.ts';
 import { originStatus, type OriginState, up } from '../origin/status.ts';
 import { findInstance } from '../react-query/instance.ts';
 
-/** Where the QueryClient carries no default options of Steadfetch. */
+/** The status without default options of Steadfetch on the QueryClient. */
 const unknown: Readable<OriginState> = { getState: () => up, subscribe: () => () => {} };
 
 /**
- * The health of an origin (`up`, `recovering`, `down`, `rate-limited`), when it is tried next, and how many
- * attempts wait for it. Without an origin: the worst health of all origins that requests have gone to, and
- * how many attempts wait in all. Renders at transitions only.
+ * The health of an origin (`up`, `recovering`, `down`, `rate-limited`), when the next attempt is due, and how
+ * many attempts wait for it. Without an origin: the worst health of all origins in use, and the total number
+ * of waiting attempts. Renders only at transitions.
  *
  * @param origin - The origin, or any URL of it, such as 'https://api.example'.
  *

@@ -1,13 +1,13 @@
-import { type DefaultError, type UseMutationOptions, useQueryClient } from '@tanstack/react-query';
+import type { DefaultError, UseMutationOptions } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { OutboxEntry } from '../outbox/entries.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
-import { extendMutation } from '../react-query/mutation/definition.ts';
-import { instanceOf } from '../react-query/instance.ts';
+import { bornNow, Submission } from '../operation/parts/submission.ts';
+import { extendMutation, requireDefinition } from '../react-query/mutation/definition.ts';
 import { useOutboxEntry } from './use-outbox.ts';
 import { type SteadyMutationResult, useSteadyMutation } from './use-steady-mutation.ts';
 
-/** What `useSteadyMutation` returns, and the latest submission's entry in the outbox. */
+/** The result of `useSteadyMutation`, with the latest submission's entry in the outbox. */
 export type OutboxMutationResult<
   TData = unknown,
   TError = DefaultError,
@@ -18,7 +18,7 @@ export type OutboxMutationResult<
   readonly idempotencyKey: string | undefined;
   /** The entry of the latest submission; undefined until it is stored, and once it is delivered. */
   readonly entry: OutboxEntry<TVariables, TData> | undefined;
-  /** Whether the entry is on the disk: it is then delivered even if this page closes. */
+  /** Whether the entry is on disk, and will be delivered even if this page closes. */
   readonly isSaved: boolean;
 };
 
@@ -27,7 +27,6 @@ export type OutboxMutationResult<
  * `target` for `useMutationStatus`.
  *
  * @throws TypeError when the mutationFn is not from `outbox.mutationOptions`.
- * @throws Error when the QueryClient has no outbox.
  *
  * @example
  * ```tsx
@@ -47,18 +46,17 @@ export function useOutboxMutation<
 >(
   options: UseMutationOptions<TData, TError, TVariables, TOnMutateResult>,
 ): OutboxMutationResult<TData, TError, TVariables, TOnMutateResult> {
-  const client = useQueryClient();
   const [idempotencyKey, setKey] = useState<string>();
   const { mutationFn } = options;
   const own = useMemo(() => {
-    const { clock } = instanceOf(client, 'useOutboxMutation');
-    const submissionOf = (): { readonly key: string; readonly createdAt: number } => {
+    const { clock } = requireDefinition('useOutboxMutation', mutationFn).instance;
+    const submissionOf = (): Submission => {
       const key = createIdempotencyKey();
       setKey(key);
-      return { key, createdAt: clock.now() };
+      return new Submission({ key, ...bornNow(clock) });
     };
     return extendMutation('useOutboxMutation', mutationFn, { submissionOf });
-  }, [client, mutationFn]);
+  }, [mutationFn]);
   const result = useSteadyMutation(
     useMemo(() => ({ ...options, mutationFn: own }), [options, own]),
   );

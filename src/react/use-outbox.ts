@@ -7,18 +7,19 @@ import {
   type AnyOutboxHandlers,
   type EntryOf,
   type Outbox,
-  outboxOf,
+  findOutbox,
+  missingOutbox,
 } from '../outbox/query-adapter/outbox.ts';
 
-/** The state of the outbox, and what a user can do with its entries. */
+/** The state of the outbox, and actions on its entries. */
 export interface OutboxControls
   extends OutboxState, Pick<Outbox, 'retry' | 'retryAll' | 'edit' | 'discard' | 'clear'> {}
 
 /**
- * The number of entries that are due, waiting, sending, paused and dead, since when the oldest is there,
- * and whether they are on the disk. Counts are at most 100 ms old.
+ * The number of entries that are due, waiting, sending, paused and dead, the age of the oldest, and whether
+ * they are on disk. Counts are at most 100 ms old.
  *
- * @throws Error when the QueryClient has no outbox.
+ * If the QueryClient has no outbox, it is empty and its controls reject; in development a warning says so.
  *
  * @example
  * ```tsx
@@ -33,8 +34,10 @@ export interface OutboxControls
  */
 export function useOutbox(): OutboxControls {
   const client = useQueryClient();
-  const outbox = useMemo(() => outboxOf(client, 'useOutbox'), [client]);
-  const { subscribe, getState, retry, retryAll, edit, discard, clear } = outbox;
+  const { subscribe, getState, retry, retryAll, edit, discard, clear } = useMemo(
+    () => findOutbox(client, 'useOutbox') ?? noOutbox('useOutbox'),
+    [client],
+  );
   const state = useSyncExternalStore(subscribe, getState, () => unopened);
   return useMemo(
     () => ({ ...state, retry, retryAll, edit, discard, clear }),
@@ -43,15 +46,33 @@ export function useOutbox(): OutboxControls {
 }
 
 const nothing = (): undefined => undefined;
+const noView = { subscribe: () => () => {}, getState: nothing };
+
+/** In the place of an outbox that is not there: there is nothing in it, and nothing can be done with that. */
+function noOutbox(
+  operation: string,
+): Pick<OutboxControls, Control> & Pick<Outbox, 'subscribe' | 'getState'> {
+  const refuse = (): Promise<never> => Promise.reject(new Error(missingOutbox(operation)));
+  return {
+    subscribe: () => () => {},
+    getState: () => unopened,
+    retry: refuse,
+    retryAll: refuse,
+    edit: refuse,
+    discard: refuse,
+    clear: refuse,
+  };
+}
+type Control = 'retry' | 'retryAll' | 'edit' | 'discard' | 'clear';
 
 /**
  * The entries of the outbox, oldest first, 100 at most unless `limit` says otherwise; undefined until they
- * are read. An entry that has not changed stays the same object.
+ * are read. An entry that has not changed stays the same object. Where no outbox is given and the QueryClient has
+ * none, it stays undefined; in development a warning says so.
  *
  * @param filter - Which entries. @default all
  * @param outbox - The outbox to read. With it, entries have the types of the handler in `filter`.
  *   @default the outbox of the QueryClient
- * @throws Error when no outbox is given and the QueryClient has none.
  *
  * @example
  * ```tsx
@@ -75,16 +96,16 @@ export function useOutboxEntries(
   outbox?: Outbox,
 ): readonly OutboxEntry[] | undefined {
   const client = useQueryClient();
-  const shown = useMemo(() => outbox ?? outboxOf(client, 'useOutboxEntries'), [client, outbox]);
+  const shown = useMemo(() => outbox ?? findOutbox(client, 'useOutboxEntries'), [client, outbox]);
   const { state, handler, scope, limit } = filter;
   const view = useMemo(
-    () => entriesView(shown, { state, handler, scope, limit }),
+    () => (shown ? entriesView(shown, { state, handler, scope, limit }) : noView),
     [shown, state, handler, scope, limit],
   );
   return useSyncExternalStore(view.subscribe, view.getState, nothing);
 }
 
-/** One entry, and what a user can do with it. */
+/** One entry, and actions on it. */
 export interface OutboxEntryControls {
   /** Undefined while it is being read, and when there is none: it was delivered or discarded. */
   readonly entry: OutboxEntry | undefined;
@@ -101,7 +122,7 @@ export interface OutboxEntryControls {
 /**
  * The entry with this idempotency key, also after a reload.
  *
- * @throws Error when the QueryClient has no outbox.
+ * Where the QueryClient has no outbox there is none, and its controls reject; in development a warning says so.
  *
  * @example
  * ```tsx
@@ -119,21 +140,24 @@ export interface OutboxEntryControls {
  */
 export function useOutboxEntry(idempotencyKey: string | undefined): OutboxEntryControls {
   const client = useQueryClient();
-  const outbox = useMemo(() => outboxOf(client, 'useOutboxEntry'), [client]);
-  const view = useMemo(() => entryView(outbox, idempotencyKey), [outbox, idempotencyKey]);
+  const outbox = useMemo(() => findOutbox(client, 'useOutboxEntry'), [client]);
+  const view = useMemo(
+    () => (outbox ? entryView(outbox, idempotencyKey) : noView),
+    [outbox, idempotencyKey],
+  );
   const entries = useSyncExternalStore(view.subscribe, view.getState, nothing);
   return useMemo(
     () => ({
       entry: entries?.[0],
-      isLoading: entries === undefined,
-      ...controlsOf(outbox, idempotencyKey),
+      isLoading: !!outbox && entries === undefined,
+      ...controlsOf(outbox ?? noOutbox('useOutboxEntry'), idempotencyKey),
     }),
     [outbox, entries, idempotencyKey],
   );
 }
 
 function controlsOf(
-  outbox: Outbox,
+  outbox: Pick<Outbox, 'retry' | 'edit' | 'discard'>,
   key: string | undefined,
 ): Pick<OutboxEntryControls, 'retry' | 'edit' | 'discard'> {
   return {

@@ -1,26 +1,28 @@
 import {
   type DefaultError,
+  type QueryClient,
   shouldThrowError,
   type UseMutationOptions,
   useQueryClient,
 } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { requireDefinition } from '../react-query/mutation/definition.ts';
-import { openForm } from '../form/form.ts';
+import { openForm, type SafeForm } from '../form/form.ts';
+import type { Instance } from '../react-query/instance.ts';
 import type { SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts';
 
 /**
  * A form that takes effect once, whatever happens to the network or the page, and however often the user
- * presses Submit. One submission keeps one idempotency key until its outcome is known: over double
- * clicks, mounted copies, retries and reloads.
+ * presses Submit. One submission keeps one idempotency key until its outcome is known: across double clicks,
+ * mounted copies, retries and reloads.
  *
  * Takes options of `mutationOptions`. `status`, `data` and `error` are React Query's own. `unknown` is a
- * submission that may have taken effect, `confirmation` a question to ask before the next one is sent.
- * `target` is for `useMutationStatus`. While a submission is under way, the browser asks before the user
- * leaves the page.
+ * submission that may have taken effect, `confirmation` a question for the user before the next one is sent.
+ * `target` is for `useMutationStatus`. While a submission is in progress, the browser asks before the page is
+ * left.
  *
- * @throws TypeError when the mutationFn is not from `mutationOptions`, or the form has no name.
- * @throws Error when the QueryClient carries no default options of Steadfetch.
+ * @throws TypeError if the mutationFn is not from `mutationOptions`, or the form has no name.
+ * @throws Error if the QueryClient has no default options of Steadfetch.
  *
  * @example
  * ```tsx
@@ -57,16 +59,22 @@ export function useSafeSubmit<
 ): SafeSubmitResult<TData, TError, TVariables, TOnMutateResult> {
   const client = useQueryClient();
   const { form: name } = options;
-  const form = useMemo(
-    () => openForm<TData, TError, TVariables, TOnMutateResult>(client, name),
-    [client, name],
-  );
   // The mutationFn may come from setMutationDefaults.
   const { mutationFn, throwOnError } = client.defaultMutationOptions(mutationOptions);
-  requireDefinition('useSafeSubmit', mutationFn);
+  const { instance } = requireDefinition('useSafeSubmit', mutationFn);
+  const form = useForm<TData, TError, TVariables, TOnMutateResult>(client, name, instance);
   useEffect(() => form.setOptions({ ...options, mutation: mutationOptions }));
   const result = useSyncExternalStore(form.subscribe, form.getState, form.getServerState);
   const error: unknown = result.error;
   if (result.error && shouldThrowError(throwOnError, [result.error])) throw error;
   return result;
+}
+
+/** The form of this name; its instance is that of the client, or else of the mutation. */
+function useForm<TData, TError, TVariables, TOnMutateResult>(
+  client: QueryClient,
+  name: string,
+  instance: Instance,
+): SafeForm<TData, TError, TVariables, TOnMutateResult> {
+  return useMemo(() => openForm(client, name, instance), [client, name, instance]);
 }

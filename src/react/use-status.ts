@@ -11,13 +11,14 @@ import { reject } from '../lib/input/check.ts';
 import { queryStatusesOf } from '../react-query/status/query.ts';
 import { idle, type RetryControls, type RetryState } from '../react-query/status/status.ts';
 import type { StatusStore } from '../react-query/status/store.ts';
+import { inDevelopment } from '../lib/development.ts';
 
 /**
- * The status of a query, and its controls. Works in any component, also in a Suspense fallback. Renders at
- * transitions only. For mutations, use `useMutationStatus`. In development a warning tells of a key that no
- * query has. The options of the query do as well, and must be given where they have a `queryKeyHashFn`.
+ * The status of a query, and its controls. Works in any component, including a Suspense fallback. Renders
+ * only at transitions. For mutations, use `useMutationStatus`. In development, a key that no query has causes
+ * a warning. The query's full options are accepted too, and required if they have a `queryKeyHashFn`.
  *
- * @throws TypeError when there is no key.
+ * @throws TypeError without a key.
  *
  * @example
  * ```tsx
@@ -31,21 +32,19 @@ export function useRetryStatus(options: {
   readonly queryKeyHashFn?: ((queryKey: never) => string) | undefined;
 }): RetryState & RetryControls {
   const client = useQueryClient();
-  if (process.env.NODE_ENV !== 'production' && !Array.isArray(options.queryKey))
-    reject(
-      'useRetryStatus',
-      'queryKey',
-      options.queryKey,
-      'the key of a query: { queryKey: [...] }',
-    );
+  inDevelopment(() => {
+    const { queryKey } = options;
+    const allowed = 'the key of a query: { queryKey: [...] }';
+    if (!Array.isArray(queryKey)) reject('useRetryStatus', 'queryKey', queryKey, allowed);
+  });
   const { queryHash } = client.defaultQueryOptions(options as UseQueryOptions);
   return useStatus(queryStatusesOf(client, 'useRetryStatus'), queryHash, queryControlsOf);
 }
 
 /**
- * The status of a mutation, and its controls. The mutation is that of one `useSteadyMutation` or form (its
- * `target`), or the newest with a `mutationKey`. Renders at transitions only. The controls do nothing for a
- * plain mutation. In development a warning tells of a key that mutations nearly have, or should have.
+ * The status of a mutation, and its controls: of one `useSteadyMutation` or form (its `target`), or of the
+ * newest mutation with a `mutationKey`. Renders only at transitions. The controls have no effect on a plain
+ * mutation. In development, a key that no mutation has, but some nearly have, causes a warning.
  *
  * @example
  * ```tsx
@@ -74,7 +73,7 @@ function useStatus<T extends object>(
     [store, id],
   );
   const getState = (): RetryState => store.getState(id);
-  // What a server knows of its own operations, the page that it renders does not.
+  // The server's own operations are not those of the page that it renders.
   const status = useSyncExternalStore(subscribe, getState, () => idle);
   const controls = useMemo(() => controlsOf(store, id), [store, id, controlsOf]);
   return useMemo(() => ({ ...status, ...controls }), [status, controls]);

@@ -9,14 +9,14 @@ import { useMemo, useState } from 'react';
 import { extendMutation } from '../react-query/mutation/definition.ts';
 import type { MutationTarget } from '../react-query/status/mutation.ts';
 
-/** What `useMutation` returns, and a target for `useMutationStatus`. */
+/** The result of `useMutation`, with a target for `useMutationStatus`. */
 export type SteadyMutationResult<
   TData = unknown,
   TError = DefaultError,
   TVariables = unknown,
   TOnMutateResult = unknown,
 > = UseMutationResult<TData, TError, TVariables, TOnMutateResult> & {
-  /** Names the newest mutation of this hook for `useMutationStatus`, even if others share its key. */
+  /** Identifies the newest mutation of this hook for `useMutationStatus`, even if others share its key. */
   readonly target: MutationTarget;
 };
 

@@ -4,27 +4,27 @@ import { copyAnswer, createProblem, replayAnswer } from './response.ts';
 import { claimKey, runClaim, startLease } from './stores/store-calls.ts';
 import type { Claim, StoredAnswer } from './stores/store.ts';
 
-/** What a handler gets besides the request. */
+/** The second argument of a handler. */
 export interface IdempotentContext<Tx> {
-  /** The key, without its quotes: pass it on to services behind this server that take keys, too. */
+  /** The key, without its quotes. Pass it on to services behind this server that accept keys, too. */
   readonly key: string;
-  /** The transaction. What is written with it is committed together with the answer, or not at all. */
+  /** The transaction. Writes with it are committed together with the answer, or not at all. */
   readonly tx: Tx;
-  /** Aborted when `leaseMs` is over: whatever the handler does then has no effect. Pass it on to `fetch`. */
+  /** Aborted when `leaseMs` is over: the handler's work then has no effect. Pass it on to `fetch`. */
   readonly signal: AbortSignal;
 }
 
-/** Does what the request asks for, and answers it. */
+/** Processes a request and answers it. */
 export type IdempotentHandler<Tx> = (
   request: Request,
   context: IdempotentContext<Tx>,
 ) => Response | Promise<Response>;
 
 /**
- * Makes a handler take effect once per key, however often the request arrives: the server's side of
- * draft-ietf-httpapi-idempotency-key-header-07. It takes a web-standard Request and returns a
- * web-standard Response, so it is a route of Hono, Next, Deno, Bun or an MSW resolver as it is, and one
- * of Node with the adapter in docs/server.md.
+ * Makes a handler take effect once per key, however often the request arrives: the server side of
+ * draft-ietf-httpapi-idempotency-key-header-07. It takes a web-standard Request and returns a web-standard
+ * Response, so it works as a route of Hono, Next, Deno or Bun and as an MSW resolver, and in Node with the
+ * adapter in docs/server.md.
  *
  * - No key, or a malformed one: 400.
  * - The first request with the key is still running: 409, with Retry-After.
@@ -32,10 +32,10 @@ export type IdempotentHandler<Tx> = (
  * - The key was answered before: the same answer, with `Idempotent-Replayed: true`.
  * - The store fails, or does not answer within `storeTimeoutMs`: 503, with Retry-After.
  *
- * The key is claimed, then the handler runs within the store's transaction, and its effect and its answer
- * are committed together. The transaction is rolled back if the answer is not final (`isFinal`: a 5xx or
- * a 429 is not), if the handler throws, or if it takes longer than `leaseMs`. The next attempt then runs
- * again. What the handler throws, the wrapped handler throws, too.
+ * The key is claimed, then the handler runs within the store's transaction, and its effect and its answer are
+ * committed together. The transaction is rolled back if the answer is not final (`isFinal`: a 5xx or a 429 is
+ * not), if the handler throws, or if it takes longer than `leaseMs`. The next attempt then runs again. The
+ * wrapped handler throws the handler's own errors.
  *
  * Wrap one method of one resource: every request to it needs a key.
  *
@@ -71,7 +71,7 @@ export function idempotent<Tx>(
     if (!body) return createProblem('body-too-large', settings);
     const { url, method, headers, signal } = request;
     const isBodiless = method === 'GET' || method === 'HEAD';
-    // Of its parts: a framework may stand in front of the Request, as Next.js does.
+    // From its parts: a framework may pass its own class instead of a Request, as Next.js does.
     const copy = (): Request =>
       new Request(url, { method, headers, signal, body: isBodiless ? null : body });
 
@@ -93,13 +93,13 @@ export function idempotent<Tx>(
         response = await handler(copy(), { key, tx, signal: lease.signal });
         const asked = response.clone();
         const isFinal = await settings.isFinal(asked);
-        // Unread, it would keep all that is read of the answer.
+        // An unread clone would buffer the whole answer.
         if (!asked.bodyUsed) void asked.body?.cancel();
         return isFinal ? copyAnswer(response, lease.signal) : undefined;
       };
       const isHeld = await runClaim(settings, claim, (tx) => lease.limit(() => answer(tx)));
       if (isHeld === undefined) return createProblem('store-unavailable', settings);
-      // The claim was lost: its lease was over, and its work is rolled back. Another request took the key.
+      // The claim was lost: its lease was over, its work is rolled back, and another request took the key.
       return isHeld && response ? response : createProblem('in-progress', settings);
     } finally {
       lease.end();
@@ -116,7 +116,7 @@ async function createClaim<Tx>(
   const owner = await readScope(copy(), scope);
   const print = (await fingerprint?.(copy())) ?? (await fingerprintOf(copy(), body));
   return {
-    // Different pairs of scope and key give different texts.
+    // JSON keeps different pairs of scope and key different.
     id: await toStorable(JSON.stringify([owner, key])),
     fingerprint: await toStorable(print),
     token: crypto.randomUUID(),

@@ -12,42 +12,37 @@ export interface IdempotentOptions<Tx> {
    */
   readonly lifetimeMs?: number | undefined;
   /**
-   * What all requests with one key have in common: a request with another fingerprint is answered 422. The
-   * function gets a copy of the request. @default SHA-256 of method, path, query and the bytes of the body
+   * Identifies the payload: a request with the same key and another fingerprint is answered 422. Receives a
+   * copy of the request. @default SHA-256 of method, path, query and the bytes of the body
    */
   readonly fingerprint?: ((request: Request) => string | Promise<string>) | undefined;
   /**
-   * Who the key belongs to: a lasting id of the user, such as the subject of the verified token. Without a
-   * scope, whoever guesses a key and its payload gets the answer. Never use the token itself: it may be
-   * renewed between two attempts, which would then make two orders. The function gets a copy of the
-   * request. A request is rejected with a TypeError when the scope is a credential, or not text.
+   * The owner of the key: a lasting id of the user, such as the subject of the verified token. Without a
+   * scope, a client that guesses a key and its payload gets the answer. Never use the token itself: it may be
+   * renewed between two attempts, which would then create two orders. Receives a copy of the request. A
+   * request whose scope is a credential, or not a string, is rejected with a TypeError.
    *
    * @default one scope for all
    */
   readonly scope?: ((request: Request) => string | Promise<string>) | undefined;
   /**
-   * Whether an answer is final. A final answer is stored, together with what the handler wrote. Otherwise
-   * everything is rolled back, and the next attempt runs again. The function gets a copy of the answer.
-   * @default from 200 to 499, but not 401, 408, 425 and 429
+   * Whether an answer is final. A final answer is stored, together with the handler's writes. Otherwise
+   * everything is rolled back, and the next attempt runs again. Receives a copy of the answer.
+   * @default 200 to 499, except 401, 408, 425 and 429
    */
   readonly isFinal?: ((response: Response) => boolean | Promise<boolean>) | undefined;
   /**
-   * How long a handler may take, in milliseconds from the claim of its key. After that the request fails
-   * with a `LeaseOverError`, what the handler wrote with `tx` is rolled back, and the key is free. The
-   * claim of a process that died ends after the same time.
-   * @default 30000
+   * How long a handler may take, in milliseconds from the claim of its key. After that the request fails with
+   * a `LeaseOverError`, the handler's writes with `tx` are rolled back, and the key is free. The claim of a
+   * process that died ends after the same time. @default 30000
    */
   readonly leaseMs?: number | undefined;
   /**
-   * How long the store may take for one step, in milliseconds: for a claim, for the beginning of a
-   * transaction, or for its commit. After that the request is answered 503, with Retry-After.
-   * @default 5000
+   * How long the store may take for one step, in milliseconds: a claim, the start of a transaction, or its
+   * commit. After that the request is answered 503, with Retry-After. @default 5000
    */
   readonly storeTimeoutMs?: number | undefined;
-  /**
-   * Is told what the store failed with, when a request is answered 503 for it.
-   * @default a warning in the console
-   */
+  /** Receives the store's error when a request is answered 503 for it. @default a warning in the console */
   readonly onStoreError?: ((error: unknown) => void) | undefined;
   /** The Retry-After of a 409 or 503, in whole seconds. @default 1 */
   readonly retryAfterSeconds?: number | undefined;
@@ -76,7 +71,7 @@ export type Settings<Tx> = {
 } & Pick<IdempotentOptions<Tx>, Undefaulted>;
 type Undefaulted = 'fingerprint' | 'scope' | 'documentationUrl';
 
-/** Whether a status asks for the same request again. Such an answer must not be replayed. */
+/** Whether a status asks the client to repeat the request. Its answer must not be replayed. */
 const isAskingAgain = (status: number): boolean =>
   status === 401 || status === 408 || status === 425 || status === 429;
 
@@ -144,7 +139,7 @@ export function checkOptions<Tx>(options: IdempotentOptions<Tx>): Settings<Tx> {
   return settings;
 }
 
-/** Dates go up to 8.64e15, so this can be added to the present time. */
+/** Dates go up to 8.64e15, so this can be added to the current time. */
 const greatest = 1e12;
 
 /** @throws TypeError unless the value is a whole number from the least to 10^12. */

@@ -30,7 +30,7 @@ export async function readBody(
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (request.bodyUsed) {
     throw new TypeError(
-      'idempotent: the body of the request has been read already. Nothing may read it before, because a key is compared by the bytes of its body.',
+      'idempotent: the body of the request has been read already. Read it only in the handler: a key is compared by the bytes of its body.',
     );
   }
   if (Number(request.headers.get('content-length')) > maxBytes) return undefined;
@@ -62,10 +62,9 @@ const withinLimit = (buffer: ArrayBuffer, maxBytes: number): Uint8Array<ArrayBuf
   buffer.byteLength > maxBytes ? undefined : new Uint8Array(buffer);
 
 /**
- * Who the key belongs to. It must be the same on every attempt, because a key in another scope is another
- * key.
+ * The owner of the key. It must be the same for every attempt, because a key in another scope is another key.
  *
- * @throws TypeError when the scope is not an id, or is a credential, which changes when it is renewed.
+ * @throws TypeError if the scope is not an id, or is a credential, which changes when it is renewed.
  */
 export async function readScope(
   request: Request,
@@ -76,12 +75,12 @@ export async function readScope(
   const owner: unknown = await scope(request);
   const what =
     typeof owner !== 'string' || !owner
-      ? 'no text, or an empty one'
+      ? 'not a string, or empty'
       : isCredential(owner, credentials)
         ? 'a credential (a token, or the Authorization or Cookie header)'
         : undefined;
   if (!what) return owner as string;
-  // The value itself is not shown: it may be a secret.
+  // The value is not shown, because it may be a secret.
   throw new TypeError(
     `idempotent: scope is ${what}, and must be the id of the user. A token that is renewed between two ` +
       `attempts makes two orders of one.`,
@@ -104,7 +103,7 @@ export async function fingerprintOf(
   body: Uint8Array<ArrayBuffer>,
 ): Promise<string> {
   const { pathname, search } = new URL(url);
-  // A URL has no line break, so the body cannot be taken for a part of the URL.
+  // A URL has no line break, so the URL and the body cannot run together.
   const head = new TextEncoder().encode(`${method} ${pathname}${search}\n`);
   const bytes = new Uint8Array(head.length + body.length);
   bytes.set(head);
@@ -117,13 +116,13 @@ async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** An index of PostgreSQL takes 2,704 bytes, and its text no NUL and no half of a surrogate pair. */
+/** An index of PostgreSQL holds 2,704 bytes, and its text neither NUL nor half a surrogate pair. */
 const isStorable = (text: string): boolean =>
   text.length <= 512 && !/[\0\p{Surrogate}]/u.test(text);
 
-/** A text that every store can hold and find again: itself, or its SHA-256. */
+/** A text that every store can keep and find: the text itself, or its SHA-256. */
 export async function toStorable(text: string): Promise<string> {
-  // JSON tells the halves of surrogate pairs apart, which UTF-8 does not.
+  // JSON distinguishes unpaired surrogates, which UTF-8 does not.
   const bytes = (): Uint8Array<ArrayBuffer> => new TextEncoder().encode(JSON.stringify(text));
   return isStorable(text) ? text : `sha256:${await digestOf(bytes())}`;
 }

@@ -23,13 +23,13 @@ const leftOut: ReadonlySet<string> = new Set([
 /**
  * Copies an answer. The original can still be sent.
  *
- * @throws the reason of the signal once that is aborted: the answer is then read no further.
+ * @throws the reason of the signal once it is aborted. Reading then stops.
  */
 export async function copyAnswer(response: Response, signal: AbortSignal): Promise<StoredAnswer> {
   const copy = response.clone();
   const reader = copy.body?.getReader();
   const stop = (): void => {
-    // Its source ends when both have given it up.
+    // The source ends when both branches are cancelled.
     for (const one of [reader, response.body]) one?.cancel(signal.reason).catch(() => {});
   };
   signal.addEventListener('abort', stop, { once: true });
@@ -100,7 +100,7 @@ const isTemporary = (code: ProblemCode): boolean =>
 
 type ProblemSettings = Pick<Settings<unknown>, 'header' | 'retryAfterSeconds' | 'documentationUrl'>;
 
-/** A problem as in RFC 9457. It repeats nothing of the request except the header's name. */
+/** A problem as in RFC 9457. Of the request it repeats only the header's name. */
 export function createProblem(
   code: ProblemCode,
   { header, retryAfterSeconds, documentationUrl }: ProblemSettings,

@@ -1,19 +1,19 @@
 import type { Clock, Random } from '../lib/clock.ts';
 
-/** What a tab says to the others of an origin, or of one endpoint of it (`scope`). */
+/** A message from a tab to the others about an origin, or about one endpoint of it (`scope`). */
 export type Word =
-  /** It is down. If this tab probes it, that is said again every few seconds, while it is so. */
+  /** It is down. The tab that probes it repeats this every few seconds meanwhile. */
   | { readonly kind: 'down'; readonly scope: string; readonly isProbed: boolean }
   /** It has answered. */
   | { readonly kind: 'up'; readonly scope: string }
-  /** It takes as many more requests within `forMs`. */
+  /** It accepts this many more requests within `forMs`. */
   | {
       readonly kind: 'limit';
       readonly scope: string;
       readonly forMs: number;
       readonly remaining: number;
     }
-  /** Its requests go so far apart: one has gone or, with a pause, was refused. */
+  /** The pace of its requests: one was sent or, with a pause, was refused. */
   | {
       readonly kind: 'pace';
       readonly scope: string;
@@ -22,32 +22,33 @@ export type Word =
       readonly isFound: boolean;
     };
 
-/** What the admission of one origin hears. `from` is a number for each tab. */
+/** Receives the messages about one origin. `from` is the random number of the sending tab. */
 export type Hear = (word: Word, from: number) => void;
 
-/** The way from one admission to those of the same origin in other tabs. */
+/** Connects the admission of an origin with those of the same origin in other tabs. */
 export interface Line {
-  /** The number of this tab: of two that probe, the lower one goes on. */
+  /** The number of this tab. If two tabs probe, the one with the lower number continues. */
   readonly id: () => number;
   readonly say: (word: Word) => void;
-  /** Whether this tab may probe for others: not while it is hidden, because its timers are late. */
+  /** Whether this tab may probe for others. A hidden tab may not, because its timers are late. */
   readonly isSeen: () => boolean;
-  /** Nothing is heard on it any more. */
+  /** Stops receiving messages. */
   readonly close: () => void;
 }
 
-/** Is told when this tab begins to probe something for all tabs, and when it no longer does. */
+/** Called when this tab begins or stops to probe something for all tabs. */
 export type LeadListener = (scope: string, isLeader: boolean) => void;
 
-/** Which tab probes what is down: this one, or another that says so. */
+/** Decides which tab probes what is down. */
 export interface Leader extends Pick<Line, 'say' | 'close'> {
-  /** Another tab says that it probes. @returns whether this tab leaves it to that one. */
+  /** Another tab says that it probes. @returns whether this tab leaves the probe to it. */
   readonly hear: (scope: string, from: number) => boolean;
-  /** Whether another tab probes, as far as it has been heard of lately. */
+  /** Whether another tab probes, as far as its recent messages show. */
   readonly isElsewhere: (scope: string) => boolean;
   /**
    * Until when this tab leaves the probe to the other one. `sinceMs`: when a user began to wait here, or this
-   * tab has probed last. `lastAt`: whoever waits here gives up soon after; what is silent then may be dead.
+   * tab last probed. `lastAt`: the last chance before the requests that wait here give up; a leader silent
+   * until then may be dead.
    */
   readonly waitsUntil: (
     scope: string,
@@ -55,24 +56,24 @@ export interface Leader extends Pick<Line, 'say' | 'close'> {
     sinceMs: number,
     lastAt: number,
   ) => number;
-  /** This tab probes: from now on it says so to the others. */
+  /** Makes this tab the one that probes, and announces it. */
   readonly lead: (scope: string) => void;
-  /** Nobody waits for it here: this tab probes it no longer. */
+  /** Stops probing, because no request waits for it here. */
   readonly rest: (scope: string) => void;
-  /** It is up. */
+  /** Forgets it, because it is up. */
   readonly leave: (scope: string) => void;
-  /** Says again what holds, where that is due. @returns when to come back. */
+  /** Repeats the announcements that are due. @returns when the next one is. */
   readonly repeat: () => number;
 }
 
-/** A leader says that it is there so often. */
+/** How often a leader announces itself. */
 const repeatMs = 3000;
-/** One that has said nothing for so long hangs, or is hidden: another tab probes. */
+/** A leader that is silent for longer hangs or is hidden: another tab probes. */
 const silentMs = 6000;
 const silentSpreadMs = 2500;
-/** Where no user waits, it may be a hidden tab, whose timers are late. */
+/** If no user waits, the leader may be a hidden tab, whose timers are late. */
 const backgroundMs = 30_000;
-/** No word of another tab makes a user wait for longer. */
+/** The longest time that messages of another tab can make a user wait. */
 const longestMs = 15_000;
 
 export function createLeader(
@@ -81,16 +82,16 @@ export function createLeader(
   line: Line,
   onLead: LeadListener,
 ): Leader {
-  /** What this tab probes, and when it said so. */
+  /** The scopes that this tab probes, with the time of the latest announcement. */
   const led = new Map<string, number>();
-  /** What others probe. */
+  /** The scopes that other tabs probe. */
   const followed = new Map<string, Silence>();
 
   const say = (scope: string): void => {
     led.set(scope, clock.now());
     line.say({ kind: 'down', scope, isProbed: true });
   };
-  /** Of the origin, which has the empty scope, its endpoints are a part. */
+  /** The empty scope is the origin, which includes all of its endpoints. */
   const forget = (all: Map<string, unknown>, scope: string, onForget?: LeadListener): void => {
     for (const one of all.keys())
       if ((scope === '' || scope === one) && all.delete(one)) onForget?.(one, false);
@@ -99,7 +100,7 @@ export function createLeader(
     say: line.say,
     close: line.close,
     hear(scope, from) {
-      // Of two leaders, the one with the lower number goes on.
+      // Of two leaders, the one with the lower number continues.
       if (led.has(scope) && line.id() < from) return false;
       forget(led, scope, onLead);
       followed.set(scope, silentAt(clock.now(), random()));
@@ -135,7 +136,7 @@ export function createLeader(
   };
 }
 
-/** Until when a user, and the background, leave the probe to a leader that says nothing more. */
+/** Until when a user's request, and background requests, leave the probe to a leader that stays silent. */
 type Silence = readonly [foregroundAt: number, backgroundAt: number];
 
 const silentAt = (now: number, share: number): Silence => [

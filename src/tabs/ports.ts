@@ -1,6 +1,6 @@
 import { hasPage } from '../lib/browser/page.ts';
 
-/** Whether a tab is seen. `away`: frozen, or left and kept for the way back; it must hold nothing. */
+/** Whether a tab can be seen. `away`: frozen, or in the back-forward cache, where it must hold nothing. */
 export type TabLife = 'visible' | 'hidden' | 'away';
 
 /** Calls the listener with the state of this page, now and at each change, until the returned function is called. */
@@ -18,24 +18,24 @@ export function watchPageState(listener: (life: TabLife) => void): () => void {
   return () => stop.abort();
 }
 
-/** An open line to the other tabs. */
+/** An open channel to the other tabs. */
 export interface ShareChannel {
   readonly post: (message: unknown) => void;
   readonly close: () => void;
 }
 
-/** What joins the tabs of one browser: BroadcastChannel and the page's life, or a test's own. */
+/** Connects the tabs of one browser: BroadcastChannel and the page's lifecycle, or a test's own. */
 export interface SharePorts {
   /**
-   * Opens the line of this name: `receive` gets what the other tabs post, and nothing of its own.
-   * Undefined where there is none: then each tab works alone, and looks for itself.
+   * Opens the channel of this name. `receive` gets the messages of the other tabs, never its own. Undefined
+   * if there is none: each tab then works alone.
    */
   readonly open: (name: string, receive: (message: unknown) => void) => ShareChannel | undefined;
-  /** Calls the listener at once, and whenever it may have changed, until the returned function is called. */
+  /** Calls the listener now, and whenever the state may have changed, until the returned function is called. */
   readonly watch: (listener: (life: TabLife) => void) => () => void;
 }
 
-/** A line of this name; none where the browser has none, or refuses it: in a frame without storage. */
+/** A BroadcastChannel of this name; undefined if the browser has none, or refuses it in a frame without storage. */
 export function openChannel(
   name: string,
   receive: (message: unknown) => void,
@@ -52,18 +52,18 @@ export function openChannel(
 /** The same with locks: Web Locks, or a test's own. */
 export interface TabPorts extends SharePorts {
   /**
-   * Asks for the lock of this name, which one tab at a time has; undefined where there are none.
-   * `granted` is called later, never before this has returned. The function that it returns gives the
-   * lock back, or stops asking.
+   * Requests the lock of this name, which one tab holds at a time; undefined without locks. `granted` is
+   * called later, never before this has returned. The returned function releases the lock, or withdraws the
+   * request.
    */
   readonly lock: ((name: string, granted: () => void) => () => void) | undefined;
 }
 
-/** Those of this environment; what it has not, it does without. */
+/** The ports of this environment, without those that it lacks. */
 export function browserPorts(): TabPorts {
   const { navigator } = globalThis as Partial<typeof globalThis>;
   const locks = navigator?.locks;
-  // On a server, and in React Native, there is no other tab: a channel of Node keeps its process alive.
+  // A server and React Native have no other tabs, and a channel of Node would keep its process alive.
   const hasTabs = hasPage() || 'WorkerGlobalScope' in globalThis;
   return {
     open: hasTabs ? openChannel : () => ({ post() {}, close() {} }),
@@ -85,12 +85,12 @@ function requestLock(locks: LockManager, name: string, granted: () => void): () 
     });
   };
   locks.request(name, { signal: asking.signal }, hold).catch(() => {
-    // Where locks are forbidden (a sandboxed frame), the tab works alone.
+    // If locks are forbidden (in a sandboxed frame), the tab works alone.
     if (!isOver) granted();
   });
   return () => {
     isOver = true;
-    // A signal no longer works on a lock that is granted.
+    // A signal has no effect on a granted lock.
     asking.abort();
     release?.();
   };

@@ -11,38 +11,40 @@ import {
   type Line,
   type Word,
 } from './leader.ts';
+import { createWritesElsewhere, type ShareWrites, writesKey } from './write-word.ts';
 
-/** What sharing brings. */
+/** The code that shares across tabs. */
 export interface TabsCode {
   readonly by: 'shareAcrossTabs';
-  /** Undefined where no tab can be reached. */
+  /** Undefined if no tab can be reached. */
   readonly open: (clock: Clock, random: Random, leaders: Leads) => Tabs | undefined;
 }
 
-/** Who is told where this tab begins to probe something for all tabs, and no longer does. They must not throw. */
+/** Listeners for when this tab begins or stops to probe something for all tabs. They must not throw. */
 export type Leads = Set<(key: string, ...lead: Parameters<LeadListener>) => void>;
 
 /** The tabs of one browser. */
 export interface Tabs {
-  /** Joins the admissions of one origin. `hear` gets what those of other tabs say. */
+  /** Joins the admissions of one origin. `receive` gets the messages of other tabs. */
   readonly join: (key: string, hear: Hear) => Leader;
+  readonly shareWrites: ShareWrites;
   /** From now on this tab works alone. */
   readonly dispose: () => void;
 }
 
-/** Of the messages: a tab with another version of them is not understood, and does not understand. */
+/** The version of the messages. Tabs with different versions ignore each other. */
 const version = 2;
 
-/** However long a message says, it is believed for no longer. */
+/** A received duration is trusted up to this. */
 const longestMs = 15_000;
 
 /**
- * Shares what the tabs of a browser know of each origin, and lets one of them probe for all, for
- * `tabs`. Only where there is a BroadcastChannel.
+ * Shares what the tabs of a browser know of each origin, and lets one of them probe for all, for `tabs`.
+ * Needs a BroadcastChannel.
  *
- * @throws TypeError when the ports are not as they must be.
+ * @throws TypeError for invalid ports.
  *
- * @param ports What joins the tabs; BroadcastChannel and the page's life where it is left out.
+ * @param ports - Connects the tabs. @default BroadcastChannel and the page's lifecycle
  *
  * @example
  * ```ts
@@ -67,22 +69,32 @@ export function shareAcrossTabs(ports?: SharePorts): MadeBy<'shareAcrossTabs'> {
 }
 
 /**
- * What tabs say is advice: it has lengths of time and no times, so that a clock that is set, or a
- * message that comes late, does little harm; and none is believed for long.
+ * Messages between tabs are advice. They contain durations, not times, so a clock that is set, or a late
+ * message, does little harm; and none is trusted for long.
  */
 export function createTabs(clock: Clock, random: Random, ports: SharePorts, leaders: Leads): Tabs {
   let id: number | undefined;
   const ownId = (): number => (id ??= random());
   const members = new Map<unknown, Hear>();
   let channel: ShareChannel | undefined;
+  let hearWrite: ReturnType<typeof createWritesElsewhere> | undefined;
   let isVisible = false;
   let isAlone = false;
 
   const receive = (data: unknown): void => {
     const message = Object(data) as Readonly<Record<string, unknown>>;
     const { key, from } = message;
-    const word = message['version'] === version ? readWord(message) : undefined;
-    if (word && typeof from === 'number') members.get(key)?.(word, from);
+    if (message['version'] !== version || typeof from !== 'number') return;
+    if (key === writesKey) return hearWrite?.(message, from);
+    const word = readWord(message);
+    if (word) members.get(key)?.(word, from);
+  };
+  const post = (key: string, word: object): void => {
+    try {
+      channel?.post({ version, key, from: ownId(), ...word });
+    } catch {
+      // A channel that the browser has closed.
+    }
   };
   const close = (): void => {
     channel?.close();
@@ -90,7 +102,7 @@ export function createTabs(clock: Clock, random: Random, ports: SharePorts, lead
   };
   const unwatch = ports.watch((life) => {
     isVisible = life === 'visible';
-    // What is received in the back-forward cache would cost the page its place there.
+    // A page that receives messages in the back-forward cache would be evicted from it.
     if (life === 'away') close();
     else if (!isAlone) channel ??= ports.open('steadfetch', receive);
   });
@@ -107,15 +119,13 @@ export function createTabs(clock: Clock, random: Random, ports: SharePorts, lead
           // Another admission of the same origin may have joined since.
           if (members.get(key) === hear) members.delete(key);
         },
-        say(word) {
-          try {
-            channel?.post({ version, key, from: ownId(), ...word });
-          } catch {
-            // A channel that the browser has closed.
-          }
-        },
+        say: (word) => post(key, word),
       };
       return createLeader(clock, random, line, onLead);
+    },
+    shareWrites(hear) {
+      hearWrite = createWritesElsewhere(clock, hear);
+      return (word) => post(writesKey, word);
     },
     dispose() {
       isAlone = true;

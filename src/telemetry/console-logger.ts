@@ -8,26 +8,27 @@ import type { OperationRef, RetryReason } from '../policy/operation.ts';
 import type { Outcome, PauseReason } from '../policy/outcome.ts';
 import type { StateEvent, TelemetryEvent } from './subscribe-all.ts';
 import { describeOutcome, pauses, placeOf, reasons } from './words.ts';
+import { inDevelopment } from '../lib/development.ts';
 
-/** How much an event matters. */
+/** The severity of an event. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** What lines are written to: the console, or any logger with these four methods. */
+/** The target of log lines: the console, or any logger with these four methods. */
 export type LogConsole = Readonly<Record<LogLevel, (line: string, record: LogRecord) => void>>;
 
-/** What is logged, and where. */
+/** The options of {@link consoleLogger}. */
 export interface ConsoleLoggerOptions {
-  /** The least level that is written. @default 'info' */
+  /** The lowest level that is written. @default 'info' */
   readonly level?: LogLevel | undefined;
-  /** What lines are written to. @default the console of this environment */
+  /** The target of the lines. @default the console of this environment */
   readonly console?: LogConsole | undefined;
-  /** Whether URLs have their query string, which may contain personal data. @default false */
+  /** Whether URLs keep their query string, which may contain personal data. @default false */
   readonly showQueryStrings?: boolean | undefined;
-  /** Whether records have the key of the query, which may contain personal data. @default false */
+  /** Whether records contain the query key, which may contain personal data. @default false */
   readonly showQueryKeys?: boolean | undefined;
 }
 
-/** An event as plain data, for a log that is searched. It has no body, no header and no idempotency key. */
+/** An event as plain data, for searchable logs. It contains no body, header or idempotency key. */
 export interface LogRecord {
   readonly event: TelemetryEvent['type'];
   /** When it happened, in epoch milliseconds. */
@@ -35,45 +36,45 @@ export interface LogRecord {
   /** The `id` of its operation. */
   readonly operation?: number | undefined;
   readonly kind?: OperationRef['kind'] | undefined;
-  /** The attempt under way or just ended, counted from 1. */
+  /** The attempt in progress or just ended, counted from 1. */
   readonly attempt?: number | undefined;
-  /** Only with `showQueryKeys`, and as JSON has it. */
+  /** The query key in its JSON form. Only with `showQueryKeys`. */
   readonly queryKey?: readonly unknown[] | undefined;
-  /** The number of the request, within its instance. */
+  /** The number of the request within its instance. */
   readonly request?: number | undefined;
   readonly method?: string | undefined;
-  /** Without credentials and, without `showQueryStrings`, without its query string. */
+  /** Without credentials and, unless `showQueryStrings` is set, without the query string. */
   readonly url?: string | undefined;
   readonly origin?: string | undefined;
-  /** What the attempt showed. */
+  /** The kind of outcome of the attempt. */
   readonly outcome?: Outcome['kind'] | undefined;
-  /** That of the answer. */
+  /** The status of the answer. */
   readonly status?: number | undefined;
   /** The server's Retry-After, in milliseconds from receipt. */
   readonly retryAfterMs?: number | undefined;
-  /** Why it is retried, is not, or is paused. */
+  /** Why it is retried, stopped or paused. */
   readonly reason?: RetryReason | StopReason | PauseReason | undefined;
   /** How many retries the policy allows. */
   readonly maxRetries?: number | undefined;
-  /** How long the wait before the next attempt is, in milliseconds. */
+  /** How long it waits before the next attempt, in milliseconds. */
   readonly delayMs?: number | undefined;
-  /** When it is tried next, in epoch milliseconds. */
+  /** When the next attempt starts, in epoch milliseconds. */
   readonly retryAt?: number | undefined;
-  /** How the operation, or the pause, ended. */
+  /** How the operation or the pause ended. */
   readonly result?: OperationResult | 'sent' | 'probe' | 'expired' | 'dropped' | undefined;
-  /** What is down or probed; undefined for all of its origin. */
+  /** The endpoint that is down or probed; undefined for the whole origin. */
   readonly endpoint?: string | undefined;
-  /** How long the outage was, in milliseconds. */
+  /** How long the outage lasted, in milliseconds. */
   readonly downMs?: number | undefined;
   readonly connectivity?: ConnectivityState['status'] | undefined;
-  /** Entries of the outbox that cannot be delivered, and those that still can. */
+  /** The outbox entries that cannot be delivered, and those that still can. */
   readonly dead?: number | undefined;
   readonly left?: number | undefined;
 }
 
 type Details = Omit<LogRecord, 'event' | 'at' | 'operation' | 'kind' | 'attempt' | 'queryKey'>;
 
-/** What is written of an event. */
+/** The line for an event. */
 interface Entry {
   readonly level: LogLevel;
   readonly text: string;
@@ -84,14 +85,14 @@ const operation = 'consoleLogger';
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 /**
- * A listener for `steady.subscribe`, or for `subscribeAll`, that writes a line and a plain object for each
- * event: retries and outages as warnings, what has failed for good as an error, pauses as information, and
- * all the rest at `debug`. A pause is written once, and again when its reason changes.
+ * Creates a listener for `steady.subscribe` or `subscribeAll` that writes a line and a plain object for each
+ * event. Retries and outages are warnings, final failures errors, pauses info, and everything else debug. A
+ * pause is written once, and again when its reason changes.
  *
- * It writes no bodies, no headers, no idempotency keys, no credentials, and neither query strings nor
- * query keys unless you ask for them.
+ * It writes no bodies, headers, idempotency keys or credentials, and no query strings or query keys unless
+ * you ask for them.
  *
- * @throws TypeError when an option is not as it must be.
+ * @throws TypeError for an invalid option.
  *
  * @example
  * ```ts
@@ -101,8 +102,9 @@ const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
  * ```
  */
 export function consoleLogger(options: ConsoleLoggerOptions = {}): (event: TelemetryEvent) => void {
-  if (process.env.NODE_ENV !== 'production')
-    checkNames(operation, options, ['level', 'console', 'showQueryStrings', 'showQueryKeys']);
+  inDevelopment(() =>
+    checkNames(operation, options, ['level', 'console', 'showQueryStrings', 'showQueryKeys']),
+  );
   const given = <Name extends keyof ConsoleLoggerOptions>(
     name: Name,
     isRight: (value: unknown) => boolean,
@@ -117,7 +119,7 @@ export function consoleLogger(options: ConsoleLoggerOptions = {}): (event: Telem
   const hasQuery = given('showQueryStrings', isBoolean, 'true or false') ?? false;
   const hasKey = given('showQueryKeys', isBoolean, 'true or false') ?? false;
   const written = levels.slice(levels.indexOf(level));
-  /** Of the operations that are paused. */
+  /** The paused operations, with their reasons. */
   const pausedFor = new Map<number, PauseReason>();
   let lastDead = 0;
 
@@ -178,7 +180,7 @@ function describe(event: SteadfetchEvent, hasQuery: boolean): Entry | undefined 
     case 'decision':
       return describeDecision(event, hasQuery);
     default:
-      // Its decision says more.
+      // The decision that follows has the details.
       return undefined;
   }
 }

@@ -3,44 +3,44 @@ import { instanceOfSteady } from '../react-query/instance.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
 import { subscribeAll, type TelemetryEvent, type TelemetrySources } from './subscribe-all.ts';
 
-/** What only grows, since `metrics` was called. */
+/** Counters that only grow, since the call of `metrics`. */
 export interface MetricsCounters {
-  /** Operations that have ended, by how. */
+  /** Ended operations, by result. */
   readonly operations: Readonly<Record<OperationResult, number>>;
-  /** Runs of a queryFn, or of a function that is retried. */
+  /** Runs of a queryFn, or of a function given to `retry`. */
   readonly attempts: number;
-  /** Those of them after the first one of their operation. */
+  /** Attempts after the first one of their operation. */
   readonly retries: number;
   readonly retriesSucceeded: number;
-  /** Without those that were aborted. */
+  /** Not counting those that were aborted. */
   readonly retriesFailed: number;
   /** Requests that were sent. */
   readonly requests: number;
-  /** How often an endpoint was taken for down. */
+  /** How often an endpoint went down. */
   readonly endpointOutages: number;
-  /** How often all of an origin was taken for down. */
+  /** How often a whole origin went down. */
   readonly originOutages: number;
-  /** How often an endpoint, and all of an origin, was up again. */
+  /** How often an endpoint, and a whole origin, recovered. */
   readonly endpointRecoveries: number;
   readonly originRecoveries: number;
-  /** Probes that this tab has sent: the single attempts at what is down. */
+  /** Probes that this tab sent. */
   readonly probes: number;
   /** Entries of the outbox that became dead letters. */
   readonly deadLetters: number;
-  /** For how long operations were paused, in milliseconds, those that still are included. */
+  /** The total time that operations were paused, in milliseconds, including pauses in progress. */
   readonly pausedMs: number;
 }
 
-/** The counters, and what follows from them. A ratio of which nothing is known yet is undefined. */
+/** The counters, and values derived from them. A ratio without data is undefined. */
 export interface MetricsSnapshot {
   readonly counters: MetricsCounters;
-  /** Retries per attempt, from 0 to 1. More than 0.1 over minutes is an outage. */
+  /** Retries per attempt, from 0 to 1. More than 0.1 over minutes means an outage. */
   readonly retryRate: number | undefined;
-  /** Retries that succeeded, of those that succeeded or failed, from 0 to 1. */
+  /** Successful retries, as a share of those that succeeded or failed, from 0 to 1. */
   readonly retrySuccessRate: number | undefined;
-  /** Attempts that an operation has needed to succeed, on average. */
+  /** The mean number of attempts of a successful operation. */
   readonly meanAttemptsToSuccess: number | undefined;
-  /** Endpoints and origins that are taken for down now. */
+  /** Endpoints and origins that are down now. */
   readonly down: number;
   /** Operations that are paused now. */
   readonly paused: number;
@@ -48,22 +48,22 @@ export interface MetricsSnapshot {
   readonly deadLetters: number | undefined;
 }
 
-/** Counts what happens. */
+/** A running count. */
 export interface Metrics {
-  /** What was counted until now: a value that no longer changes. */
+  /** The current counts, as an immutable value. */
   readonly snapshot: () => MetricsSnapshot;
-  /** Counts no more. */
+  /** Stops counting. */
   readonly stop: () => void;
 }
 
 /**
  * Counts what an instance does, from now on.
  *
- * The counters only grow, so a difference of two snapshots is what happened in between. A plain mutation
- * and a lone `steady.fetch` count as requests only: they have no attempts that are told of. Of several
- * requests of one operation that are paused at once, the pause lasts until the first of them goes.
+ * The counters only grow, so the difference of two snapshots is what happened in between. Plain mutations and
+ * lone `steady.fetch` calls count as requests only, because they emit no attempts. If several requests of one
+ * operation are paused at once, the pause counts until the first of them is sent.
  *
- * @throws TypeError when the first argument is not what `createSteadfetch` returns.
+ * @throws TypeError if the first argument is not from `createSteadfetch`.
  *
  * @example
  * ```ts
@@ -93,7 +93,7 @@ export function metrics(steady: Steadfetch, sources: TelemetrySources = {}): Met
   let lastDead = outbox?.getState().dead ?? 0;
   let pausedMs = 0;
   let attemptsToSuccess = 0;
-  /** Those of which an attempt was told, and no end. */
+  /** Operations that have emitted an attempt, and no end. */
   const open = new Set<number>();
   const pausedSince = new Map<number, number>();
   const down = new Set<string>();
@@ -130,7 +130,7 @@ export function metrics(steady: Steadfetch, sources: TelemetrySources = {}): Met
       case 'operation:end': {
         const { id, attempt } = event.operation;
         endPause(id, event.at);
-        // It began before anybody counted.
+        // The operation began before the count.
         if (!open.delete(id)) return;
         operations[event.result]++;
         if (event.result !== 'succeeded') return;
@@ -143,7 +143,7 @@ export function metrics(steady: Steadfetch, sources: TelemetrySources = {}): Met
         down.add(scopeOf(event));
         return;
       case 'outage:end':
-        // Those that were down before anybody counted are no recoveries of counted outages.
+        // The recovery from an outage that began before the count does not count.
         if (down.delete(scopeOf(event)))
           counters[event.endpoint === undefined ? 'originRecoveries' : 'endpointRecoveries']++;
         return;
@@ -152,7 +152,7 @@ export function metrics(steady: Steadfetch, sources: TelemetrySources = {}): Met
         lastDead = event.dead;
         return;
       default:
-      // The others are counted by their beginning, or by their end.
+      // Other events are covered by their start or end.
     }
   };
 

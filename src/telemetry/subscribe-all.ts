@@ -1,5 +1,5 @@
 import type { ConnectivityState } from '../connectivity/connectivity.ts';
-import { tellApp } from '../lib/input/callback.ts';
+import { notifyApp } from '../lib/input/callback.ts';
 import { checkNames } from '../lib/input/check.ts';
 import type { Readable } from '../lib/store.ts';
 import type { SteadfetchEvent } from '../operation/events.ts';
@@ -7,22 +7,23 @@ import type { OutboxState } from '../outbox/state.ts';
 import { type Instance, instanceOfSteady } from '../react-query/instance.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
 import { onLead, onOutage } from './watch-health.ts';
+import { inDevelopment } from '../lib/development.ts';
 
 interface StateEventBase {
   /** When it happened, in epoch milliseconds. */
   readonly at: number;
 }
 
-/** What happens to no operation of its own: to an origin, the network, or the outbox. */
+/** An event that belongs to no operation: of an origin, the network, or the outbox. */
 export type StateEvent =
-  /** An endpoint is taken for down or, without `endpoint`, all of its origin. */
+  /** An endpoint went down or, without `endpoint`, the whole origin. */
   | (StateEventBase & {
       readonly type: 'outage:start';
       readonly origin: string;
       readonly partition: string | undefined;
       readonly endpoint: string | undefined;
     })
-  /** The same is not taken for down any more. */
+  /** The endpoint or origin is no longer down. */
   | (StateEventBase & {
       readonly type: 'outage:end';
       readonly origin: string;
@@ -30,28 +31,26 @@ export type StateEvent =
       readonly endpoint: string | undefined;
       readonly downMs: number;
     })
-  /**
-   * This tab probes it from now on, for all tabs: it is the leader there. Only with `shareAcrossTabs`.
-   */
+  /** This tab begins to probe it for all tabs, as the leader. Only with `shareAcrossTabs`. */
   | (StateEventBase & {
       readonly type: 'leader:start';
       readonly origin: string;
       readonly partition: string | undefined;
       readonly endpoint: string | undefined;
     })
-  /** It no longer does: it is up again, another tab probes it, or nobody waits for it here. */
+  /** This tab stops probing it: it recovered, another tab took over, or no request waits here any more. */
   | (StateEventBase & {
       readonly type: 'leader:end';
       readonly origin: string;
       readonly partition: string | undefined;
       readonly endpoint: string | undefined;
     })
-  /** What is known of the network has changed. Only with `watchConnectivity`. */
+  /** The state of the network changed. Only with `watchConnectivity`. */
   | (StateEventBase & {
       readonly type: 'connectivity';
       readonly status: ConnectivityState['status'];
     })
-  /** The entries of the outbox have changed. */
+  /** The entries of the outbox changed. */
   | (StateEventBase & {
       readonly type: 'outbox';
       readonly due: number;
@@ -61,24 +60,24 @@ export type StateEvent =
       readonly dead: number;
     });
 
-/** All that happens. */
+/** Any event. */
 export type TelemetryEvent = SteadfetchEvent | StateEvent;
 
-/** What is watched beside the instance. */
+/** Sources of events besides the instance. */
 export interface TelemetrySources {
-  /** Its entries are told of, too. @default none */
+  /** An outbox whose entries emit events, too. @default none */
   readonly outbox?: Readable<OutboxState> | undefined;
 }
 
 const counts = ['due', 'waiting', 'sending', 'paused', 'dead'] as const;
 
 /**
- * Tells of all that happens: the events of `steady.subscribe` and, in the same order of time, the outages
+ * Subscribes to everything: the events of `steady.subscribe` and, in chronological order with them, outages
  * of endpoints and origins, which of them this tab probes for all tabs, the state of the network, and the
  * entries of an outbox.
  *
  * @returns A function that ends the subscription.
- * @throws TypeError when the first argument is not what `createSteadfetch` returns.
+ * @throws TypeError if the first argument is not from `createSteadfetch`.
  *
  * @example
  * ```ts
@@ -91,30 +90,30 @@ export function subscribeAll(
   sources: TelemetrySources = {},
 ): () => void {
   const instance = instanceOfSteady(steady, 'subscribeAll');
-  if (process.env.NODE_ENV !== 'production') checkNames('subscribeAll', sources, ['outbox']);
+  inDevelopment(() => checkNames('subscribeAll', sources, ['outbox']));
   return subscribeInstance(instance, listener, sources);
 }
 
-/** The same for the inside of an instance. */
+/** The same, for an instance's internals. */
 export function subscribeInstance(
   { connectivity, origins, wall, emitter }: Instance,
   listener: (event: TelemetryEvent) => void,
   { outbox }: TelemetrySources,
 ): () => void {
-  const tell = (event: TelemetryEvent): void => tellApp(listener, event);
+  const emit = (event: TelemetryEvent): void => notifyApp(listener, event);
 
   const stops = [
-    emitter.subscribe(tell),
+    emitter.subscribe(emit),
     onOutage(origins, ({ origin, partition, endpoint, downMs }) => {
       const what = { at: wall.now(), origin, partition, endpoint };
-      tell(
+      emit(
         downMs === undefined
           ? { type: 'outage:start', ...what }
           : { type: 'outage:end', ...what, downMs },
       );
     }),
     onLead(origins, ({ isLeader, ...what }) =>
-      tell({ type: isLeader ? 'leader:start' : 'leader:end', at: wall.now(), ...what }),
+      emit({ type: isLeader ? 'leader:start' : 'leader:end', at: wall.now(), ...what }),
     ),
   ];
   if (connectivity) {
@@ -124,7 +123,7 @@ export function subscribeInstance(
         const { status } = connectivity.getState();
         if (status === shown) return;
         shown = status;
-        tell({ type: 'connectivity', at: wall.now(), status });
+        emit({ type: 'connectivity', at: wall.now(), status });
       }),
     );
   }
@@ -137,7 +136,7 @@ export function subscribeInstance(
         shown = state;
         if (!isNews) return;
         const { due, waiting, sending, paused, dead } = state;
-        tell({ type: 'outbox', at: wall.now(), due, waiting, sending, paused, dead });
+        emit({ type: 'outbox', at: wall.now(), due, waiting, sending, paused, dead });
       }),
     );
   }

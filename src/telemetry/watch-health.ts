@@ -1,5 +1,5 @@
 import type { Origins } from '../origin/origins.ts';
-import { tellApp } from '../lib/input/callback.ts';
+import { notifyApp } from '../lib/input/callback.ts';
 import { keepIfSame, type Readable } from '../lib/store.ts';
 import { originOf, toUrl } from '../lib/input/url.ts';
 import { reject } from '../lib/input/check.ts';
@@ -7,9 +7,9 @@ import { originStatus, type OriginState, watchOrigins } from '../origin/status.t
 import { type Instance, instanceOfSteady } from '../react-query/instance.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
 
-/** An endpoint that is taken for down. */
+/** An endpoint that is down. */
 export interface EndpointHealth {
-  /** Its name: method and path, with ids folded, or what its API's profile says. */
+  /** Its name: method and path, with ids folded, or the name from its API's profile. */
   readonly endpoint: string;
   /** The declared partition of the origin; undefined without one. */
   readonly partition: string | undefined;
@@ -17,41 +17,41 @@ export interface EndpointHealth {
   readonly downSince: number;
 }
 
-/** How one origin is, and which of its endpoints are down. */
+/** The state of one origin, and its endpoints that are down. */
 export interface OriginHealthState extends OriginState {
   readonly origin: string;
-  /** Those that went down since `watchHealth` was called. */
+  /** The endpoints that went down since the call of `watchHealth`. */
   readonly down: readonly EndpointHealth[];
 }
 
-/** The origins that requests have gone to lately, in the order of their first request. */
+/** The origins of recent requests, in the order of their first request. */
 export type HealthState = readonly OriginHealthState[];
 
-/** Requests since `watchHealth` was called. */
+/** Requests since the call of `watchHealth`. */
 export interface RequestTotals {
-  /** Those that were sent. */
+  /** Requests that were sent. */
   readonly requests: number;
-  /** Those that got no good answer, without those that the caller has aborted. */
+  /** Requests that did not succeed, not counting those that the caller aborted. */
   readonly failures: number;
 }
 
 /** The requests to one origin, and to each of its endpoints. */
 export interface OriginTotals extends RequestTotals {
   readonly origin: string;
-  /** At most 100: those that come later count for their origin alone. */
+  /** At most 100 endpoints: later ones count only for their origin. */
   readonly endpoints: readonly (RequestTotals & { readonly endpoint: string })[];
 }
 
-/** The health of all origins: read, watched, and reset by hand. */
+/** The health of all origins: read it, watch it, and reset it by hand. */
 export interface WatchedHealth extends Readable<HealthState> {
-  /** What was counted until now, in the order of the first request: a value that no longer changes. */
+  /** The current counts, in the order of the first request, as an immutable value. */
   readonly totals: () => readonly OriginTotals[];
   /**
-   * Nothing of one origin, or of any, is taken for down any more, in this tab: what is paused for that
-   * goes, one after the other. If it is still down, that shows at once. A Retry-After or a rate limit
-   * stays: it is the server's word.
+   * Forgets the outages of one origin, or of all, in this tab. Paused requests are then sent one after the
+   * other, and show at once whether it is still down. A Retry-After or a rate limit stays, because the server
+   * set it.
    *
-   * @throws TypeError when it is no URL.
+   * @throws TypeError for an invalid URL.
    */
   readonly reset: (origin?: string) => void;
   /** Ends the watch. */
@@ -94,9 +94,9 @@ function countRequests({ emitter }: Pick<Instance, 'emitter'>) {
 
 /**
  * Watches the health of origins and endpoints: for a status page, a support tool, or a button that ends an
- * outage by hand. Call it at start-up: it knows the endpoints that go down from then on.
+ * outage by hand. Call it at start-up, because it sees only endpoints that go down after the call.
  *
- * @throws TypeError when the argument is not what `createSteadfetch` returns.
+ * @throws TypeError if the argument is not from `createSteadfetch`.
  *
  * @example
  * ```ts
@@ -111,7 +111,7 @@ export function watchHealth(steady: Steadfetch): WatchedHealth {
   const counted = countRequests(instance);
   const states = new Map<string, Readable<OriginState>>();
   const down = new Map<string, readonly EndpointHealth[]>();
-  /** Who listens, and what ends that. */
+  /** The listeners, each with the function that ends its subscription. */
   const listeners = new Map<() => void, () => void>();
   let shown: HealthState = [];
 
@@ -137,19 +137,19 @@ export function watchHealth(steady: Steadfetch): WatchedHealth {
       const isDown = downMs === undefined;
       down.set(origin, isDown ? [...others, { ...place, downSince: wall.now() }] : others);
     }
-    for (const tell of listeners.keys()) tellApp(tell, undefined);
+    for (const notify of listeners.keys()) notifyApp(notify, undefined);
   });
 
   return {
     getState,
     totals: counted.totals,
     subscribe(listener) {
-      const tell = (): void => listener();
-      const unwatch = watchOrigins(origins, tell);
+      const notify = (): void => listener();
+      const unwatch = watchOrigins(origins, notify);
       const end = (): void => {
-        if (listeners.delete(tell)) unwatch();
+        if (listeners.delete(notify)) unwatch();
       };
-      listeners.set(tell, end);
+      listeners.set(notify, end);
       return end;
     },
     reset(origin) {
@@ -174,42 +174,42 @@ interface Scope {
   readonly endpoint: string | undefined;
 }
 
-/** The beginning of an outage, or its end. */
+/** The start or end of an outage. */
 interface Outage extends Scope {
-  /** How long it was, at its end, in milliseconds; undefined at its beginning. */
+  /** How long the outage lasted, in milliseconds; undefined at its start. */
   readonly downMs: number | undefined;
 }
 
-/** Calls the listener once at each beginning and each end of an outage, until the returned function is called. */
+/** Calls the listener at each start and end of an outage, until the returned function is called. */
 export function onOutage(
   { outages }: Pick<Origins, 'outages'>,
   listener: (outage: Outage) => void,
 ): () => void {
-  const tell = (key: string, scope: string, downMs?: number): void =>
-    tellApp(listener, { ...scopeOf(key, scope), downMs });
-  outages.add(tell);
-  return () => void outages.delete(tell);
+  const notify = (key: string, scope: string, downMs?: number): void =>
+    notifyApp(listener, { ...scopeOf(key, scope), downMs });
+  outages.add(notify);
+  return () => void outages.delete(notify);
 }
 
-/** Calls the listener where this tab begins to probe for all tabs, and where it no longer does, until the returned function is called. */
+/** Calls the listener when this tab starts or stops probing for all tabs, until the returned function is called. */
 export function onLead(
   { leaders }: Pick<Origins, 'leaders'>,
   listener: (lead: Scope & { readonly isLeader: boolean }) => void,
 ): () => void {
-  const tell = (key: string, scope: string, isLeader: boolean): void =>
-    tellApp(listener, { ...scopeOf(key, scope), isLeader });
-  leaders.add(tell);
-  return () => void leaders.delete(tell);
+  const notify = (key: string, scope: string, isLeader: boolean): void =>
+    notifyApp(listener, { ...scopeOf(key, scope), isLeader });
+  leaders.add(notify);
+  return () => void leaders.delete(notify);
 }
 
 function scopeOf(key: string, scope: string): Scope {
   const [origin = ''] = key.split(' ');
   const partition = key.slice(origin.length + 1) || undefined;
-  // The origin itself has the empty scope.
+  // The empty scope is the origin itself.
   return { origin, partition, endpoint: scope || undefined };
 }
 
-/** Nothing of one origin, or of any, is taken for down any more. */
+/** Forgets the outages of one origin, or of all. */
 function endOutages({ admissions }: Pick<Origins, 'admissions'>, url?: string): void {
   for (const [key, admission] of admissions) {
     if (url !== undefined && key.split(' ')[0] !== originOf(url)) continue;

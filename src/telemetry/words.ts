@@ -3,7 +3,7 @@ import type { RetryReason } from '../policy/operation.ts';
 import type { Outcome, PauseReason } from '../policy/outcome.ts';
 import { toUrl } from '../lib/input/url.ts';
 
-/** Why another attempt is made, or why none is. */
+/** Why another attempt is made, or why none is, in words. */
 export const reasons: Readonly<Record<RetryReason | StopReason, string>> = {
   network: 'no answer came',
   timeout: 'no answer came in time',
@@ -25,10 +25,12 @@ export const reasons: Readonly<Record<RetryReason | StopReason, string>> = {
   aborted: 'the caller aborted it',
   'paused-too-long': 'it was paused for longer than maxPauseMs',
   expired: 'it may have taken effect, and its idempotency key has expired',
+  'age-unknown': 'it may have taken effect, and the age of its idempotency key is not known',
+  superseded: 'a later write to its URL was sent, which another attempt would undo',
   cancelled: 'the user cancelled it',
 };
 
-/** Why an attempt waits before it is sent. */
+/** Why an attempt waits before it is sent, in words. */
 export const pauses: Readonly<Record<PauseReason, string>> = {
   offline: 'the device is offline',
   'server-down': 'the server is down',
@@ -37,7 +39,7 @@ export const pauses: Readonly<Record<PauseReason, string>> = {
 };
 
 /**
- * The reason of a decision or a pause in words: an event has its code, which is short and can be counted.
+ * The reason of a decision or a pause, in words. Events have only a code, which is short and can be counted.
  *
  * @example
  * ```ts
@@ -49,7 +51,7 @@ export const pauses: Readonly<Record<PauseReason, string>> = {
 export const describeReason = (reason: RetryReason | StopReason | PauseReason): string =>
   ({ ...reasons, ...pauses })[reason];
 
-/** What an attempt showed, in a word or two. */
+/** An outcome in a word or two. */
 export function describeOutcome(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'ok':
@@ -70,6 +72,10 @@ export function describeOutcome(outcome: Outcome): string {
       return 'aborted';
     case 'expired':
       return 'its idempotency key has expired';
+    case 'age-unknown':
+      return 'the age of its idempotency key is not known';
+    case 'superseded':
+      return 'superseded by a later write';
     case 'invalid':
       return 'a request that cannot be sent';
     default:
@@ -77,15 +83,15 @@ export function describeOutcome(outcome: Outcome): string {
   }
 }
 
-/** Where a request went, as it may be logged. */
+/** The target of a request, as it may be logged. */
 export interface Place {
   readonly origin: string | undefined;
   readonly url: string;
 }
 
 /**
- * A URL without credentials and fragment and, unless asked for, without its query string. Of a URL with
- * another scheme than HTTP only the scheme is left: the rest of `data:` is its content.
+ * A URL without credentials and fragment and, unless asked for, without its query string. Of a URL with a
+ * scheme other than HTTP only the scheme is kept: the rest of `data:` is content.
  */
 export function placeOf(url: string, hasQuery: boolean): Place {
   const parsed = toUrl(url);

@@ -1,6 +1,6 @@
 import { systemClock } from '../lib/clock.ts';
 
-/** What shows virtual time. Methods that an environment lacks are skipped. */
+/** The methods that show virtual time. Those that an environment lacks are skipped. */
 export const virtualMethods = [
   'setTimeout',
   'clearTimeout',
@@ -15,7 +15,7 @@ export const virtualMethods = [
   'cancelIdleCallback',
 ] as const;
 
-/** What stays real, named for Jest, which replaces all that it is not told to leave. */
+/** The methods that stay real, named for Jest, which replaces everything else. */
 export const realMethods = [
   'hrtime',
   'nextTick',
@@ -46,7 +46,7 @@ export interface FakeTimers {
   getTimerCount(): number;
 }
 
-/** Whether somebody has replaced the timers. Those of both runners carry their clock. */
+/** Whether timers are already fake. Those of both runners carry their clock. */
 export function areFake(vi: FakeTimers): boolean {
   return vi.isFakeTimers?.() ?? 'clock' in setTimeout;
 }
@@ -65,8 +65,8 @@ export function stepToNextTimer(vi: FakeTimers, maxMs: number): void {
 }
 
 /**
- * Returns a function that says whether timers were set, cleared or fired since its last call: the sign of
- * work. (It compares numbers of timers, so one set and one fired in between cancel out.)
+ * Returns a function that tells whether timers were set, cleared or fired since its last call, which is the
+ * sign of work. It compares the number of timers, so one set and one fired in between cancel out.
  */
 export function watchTimers(vi: FakeTimers): () => boolean {
   let last = vi.getTimerCount();

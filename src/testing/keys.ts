@@ -1,19 +1,19 @@
 import type { FaultRequest } from './faults/fault.ts';
 
-/** What has recorded requests: any fault. */
+/** Recorded requests: any fault has them. */
 export interface Recorded {
   readonly requests: readonly FaultRequest[];
 }
 
-/** Where the keys are. */
+/** The header to read keys from. */
 export interface KeyHeader {
   /** The header that carries them. @default 'Idempotency-Key' */
   header?: string;
 }
 
 /**
- * The idempotency keys of the requests that reached a fault: each once, in the order in which they came
- * first, without quotes. One submission has one key, so its length is the number of submissions.
+ * The idempotency keys of the requests that reached a fault: each once, in order of first appearance, without
+ * quotes. One submission has one key, so the length is the number of submissions.
  *
  * @example
  * ```ts
@@ -29,8 +29,8 @@ export function keysSeen(fault: Recorded, options: KeyHeader = {}): string[] {
 }
 
 /**
- * The requests with a key that an earlier one to the same method and URL had. A server that honours keys
- * answers them and does nothing; any other does it again.
+ * The requests whose key an earlier request to the same method and URL had. A server that honours keys
+ * answers them without doing the work again; any other server repeats it.
  *
  * @example
  * ```ts
@@ -52,7 +52,7 @@ export function duplicates(fault: Recorded, options: KeyHeader = {}): FaultReque
   });
 }
 
-/** Its key, as it was made: a String of RFC 9651 without its quotes and escapes. */
+/** The key of a request: a String of RFC 9651 without its quotes and escapes. */
 function keyOf({ headers }: FaultRequest, { header = 'Idempotency-Key' }: KeyHeader) {
   const value = headers.get(header) ?? undefined;
   return value && /^".*"$/.test(value) ? value.slice(1, -1).replaceAll(/\\(["\\])/g, '$1') : value;

@@ -3,35 +3,34 @@ import { type ComponentType, createElement, type ReactNode, useEffect } from 're
 import { createSteadfetch } from '../react-query/create-steadfetch.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
 
-/** A component around what is rendered. */
+/** A component around the rendered element. */
 type Wrapper = ComponentType<{ children: ReactNode }>;
 
 /** Options of {@link renderWithSteadfetch}. */
 export interface RenderOptions {
   /**
-   * The instance of the app. The default is a new one, which is disposed of when everything is unmounted.
-   * Its jitter always picks the midpoint: the waits of the default policy are 500, 1000 and 2000 ms.
+   * The instance of the app. The default is a new one, which is disposed of when everything is unmounted. Its
+   * jitter always picks the midpoint, so the default policy waits 500, 1000 and 2000 ms.
    * @default createSteadfetch({ random: () => 0.5 })
    */
   steady?: Steadfetch;
-  /** Put around everything, inside the `QueryClientProvider`: a router, for example. @default none */
+  /** A component around everything, inside the `QueryClientProvider`: a router, for example. @default none */
   wrapper?: Wrapper;
 }
 
-/** What {@link renderWithSteadfetch} adds to what `render` returns. */
+/** The additions of {@link renderWithSteadfetch} to the result of `render`. */
 export interface Rendered {
-  /** The instance: that of the options, or the new one. */
+  /** The instance: from the options, or the new one. */
   readonly steady: Steadfetch;
   /** A new client with the default options of the instance. */
   readonly queryClient: QueryClient;
 }
 
 /**
- * Renders within a `QueryClientProvider` with a new `QueryClient`, so that no test sees what another one
- * has loaded.
+ * Renders within a `QueryClientProvider` with a new `QueryClient`, so that no test sees another test's data.
  *
- * @param render - Testing Library's `render`, an argument so that this package does not import it.
- * @returns What `render` returns, with the instance and the client.
+ * @param render - Testing Library's `render`, as an argument so that this package does not import it.
+ * @returns The result of `render`, with the instance and the client.
  *
  * @example
  * ```tsx

@@ -4,13 +4,13 @@ import { instanceOfSteady } from '../react-query/instance.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
 
 /**
- * Makes an instance forget all that it has learned, so that a test begins as the first one did: the health
- * of endpoints and origins, rate limits, latencies, what is known of the network, and the keys of submissions that
- * this tab keeps in `sessionStorage`. What is paused, or waits in `retry` or `mutationOptions`, is aborted, as
- * `dispose` does it. The instance goes on with its options and listeners.
+ * Makes an instance forget everything it has learned, so that each test starts fresh: the health of endpoints
+ * and origins, rate limits, latencies, the state of the network, and the submission keys that this tab keeps
+ * in `sessionStorage`. Pauses, and waits in `retry` or `mutationOptions`, are aborted, as by `dispose`. The
+ * instance keeps its options and listeners.
  *
- * @param queryClient - A client that outlives the test: it is cleared, with what its forms remember.
- * @throws TypeError when the first argument is not what `createSteadfetch` returns.
+ * @param queryClient - A client that outlives the test. It is cleared, including the state of its forms.
+ * @throws TypeError if the first argument is not from `createSteadfetch`.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** Node's way to what it has built in, and its versions. */
+/** Node's built-in modules and versions. */
 interface NodeProcess {
   readonly versions?: { readonly node?: string };
   readonly cwd?: () => string;
@@ -11,23 +11,23 @@ interface NodeProcess {
 
 type SetImmediate = (callback: () => void) => unknown;
 
-/** What the DOM's types lack. */
+/** Globals that the DOM's types lack. */
 interface NodeGlobals {
   readonly process?: NodeProcess;
   readonly setImmediate?: SetImmediate;
 }
 
-/** Node's `setImmediate`, also where Jest's jsdom has taken the global away; undefined in browsers. */
+/** Node's `setImmediate`, even if Jest's jsdom has removed the global; undefined in browsers. */
 export function realSetImmediate(): SetImmediate | undefined {
   const { process, setImmediate } = globalThis as NodeGlobals;
   return setImmediate ?? process?.getBuiltinModule?.('timers').setImmediate;
 }
 
 /**
- * Under Vitest 3, jsdom brings an AbortSignal of its own, which newer versions of Node do not take: each
- * request with a signal ends as a TypeError, which looks like a network failure.
+ * Under Vitest 3, jsdom brings its own AbortSignal, which newer versions of Node refuse: each request with a
+ * signal ends as a TypeError that looks like a network failure.
  *
- * @throws Error that says what to install, when this environment cannot send a request with a signal.
+ * @throws Error that says what to install, if this environment cannot send a request with a signal.
  */
 export function requireFetchTakesSignals(operation: string): void {
   const { process, Request } = globalThis as NodeGlobals & Partial<typeof globalThis>;
@@ -43,9 +43,9 @@ export function requireFetchTakesSignals(operation: string): void {
 
 /**
  * MSW 3 opens its sockets with `Promise.withResolvers`, which Node has from version 22. Without it, no
- * request reaches a handler, and each ends as `TypeError: fetch failed`, which tells nobody why.
+ * request reaches a handler, and each ends as `TypeError: fetch failed` without a hint at the cause.
  *
- * @throws Error that says what to install, when this Node cannot run the MSW that is installed.
+ * @throws Error that says what to install, if this Node cannot run the installed MSW.
  */
 export function requireMswRuns(operation: string): void {
   if ('withResolvers' in Promise) return;
@@ -58,7 +58,7 @@ export function requireMswRuns(operation: string): void {
   );
 }
 
-/** The major version of the MSW that the app has installed; undefined where that cannot be seen. */
+/** The major version of the installed MSW; undefined if it cannot be found. */
 function mswMajor(process: NodeProcess | undefined): number | undefined {
   try {
     const require = process

@@ -2,8 +2,8 @@ import type { Random } from '../lib/clock.ts';
 import { requireWhole } from '../lib/input/check.ts';
 
 /**
- * Creates a source of randomness that can be repeated: the same seed gives the same numbers in [0, 1) on
- * every machine. Use it in place of `Math.random`.
+ * Creates a repeatable source of randomness: the same seed gives the same numbers in [0, 1) on every machine.
+ * Use it in place of `Math.random`.
  *
  * The generator is mulberry32 (Tommy Ettinger, 2017, public domain): a counter of 32 bits whose
  * every step is hashed, so that seeds 1, 2 and 3 differ from their first number on. Its period is

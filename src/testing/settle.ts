@@ -11,15 +11,15 @@ export type Act = (work: () => Promise<void>) => PromiseLike<void>;
  */
 const quietTurns = 20;
 
-/** After this many turns without any time passing, the work is taken for endless. */
+/** After this many turns without any time passing, the work is considered endless. */
 const maxTurns = 10_000;
 
 /**
- * Lets everything happen that takes no time: timers that are due, promises, requests that MSW answers,
- * and React's renders and effects.
+ * Runs everything that takes no time: timers that are due, promises, requests that MSW answers, and React's
+ * renders and effects.
  *
- * The sign of work is a timer that is set, cleared or fired: React Query sets one for each notification.
- * Nothing reads the real clock, so the result is the same on a busy machine.
+ * The sign of work is a timer that is set, cleared or fired: React Query sets one for each notification. The
+ * real clock is never read, so the result is the same on a busy machine.
  *
  * @param step - Runs first, inside `act`, because the timers that it fires may render.
  */

@@ -27,7 +27,7 @@ export interface VirtualTimeOptions {
   act?: Act;
 }
 
-/** The time of a test, which passes only when the test says so. */
+/** The time of a test, which passes only when the test advances it. */
 export interface VirtualTime {
   /** The virtual time, in epoch milliseconds: what `Date.now()` returns. */
   readonly now: () => number;
@@ -40,7 +40,7 @@ export interface VirtualTime {
    * @throws TypeError if `ms` is anything else; whatever a timer's callback throws.
    */
   readonly advance: (ms: number) => Promise<void>;
-  /** Lets everything happen that takes no time: answers of MSW, renders, timers that are due now. */
+  /** Runs everything that takes no time: MSW's answers, renders, timers that are due now. */
   readonly settle: () => Promise<void>;
   /** The virtual time as a Clock, for code that takes one as an argument. */
   readonly clock: Clock;

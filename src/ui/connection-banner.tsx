@@ -12,53 +12,53 @@ import type { Readable } from '../lib/store.ts';
 import { findInstance, type Instance } from '../react-query/instance.ts';
 import { createUnloaded, loaded, type Unloaded } from '../react-query/status/unloaded.ts';
 import { useOriginStatus } from '../react/use-origin-status.ts';
-import { Action, Countdown, Frame, Told, usePress } from './parts.tsx';
+import { Action, Countdown, Frame, Announcement, usePress } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 
-/** What a render prop of `ConnectionBanner` is given. */
+/** The argument of a `ConnectionBanner` render prop. */
 export interface ConnectionView {
   /**
-   * `missing`: the server works, and a query on screen without data waits for an endpoint that is down, or
-   * has failed by an outage. `stale`: the same of queries with data. `back`: what was wrong is over, for a
-   * few seconds.
+   * `missing`: the server works, but a query on screen has no data, because its endpoint is down or an outage
+   * made it fail. `stale`: the same for queries with data. `back`: the trouble is over, shown for a few
+   * seconds.
    */
   readonly status: 'well' | 'offline' | 'down' | 'rate-limited' | 'missing' | 'stale' | 'back';
   readonly title: string;
   readonly detail: string;
-  /** When the network is checked, or the server tried next, in epoch milliseconds. */
+  /** When the network is next checked, or the server next tried, in epoch milliseconds. */
   readonly retryAt: number | undefined;
-  /** Checks the network now; undefined where nothing watches it, or while it is there. */
+  /** Checks the network now; undefined if no instance watches it, or while it is available. */
   readonly checkNow: (() => void) | undefined;
   /**
-   * Probes what is down, once for all that wait for it, and fetches the queries that have failed; where nothing
-   * watches the network, also those that wait for it. Undefined where there is nothing to try, or the server
-   * has asked for a pause.
+   * Probes what is down, once for all requests that wait for it, and refetches the queries that failed. If no
+   * instance watches the network, also sends the queries that wait for it. Undefined if there is nothing to
+   * try, or the server asked for a pause.
    */
   readonly tryNow: (() => void) | undefined;
 }
 
-/** Whose connection is shown, and how. */
+/** The props of {@link ConnectionBanner}. */
 export interface ConnectionBannerProps {
-  /** An origin, or any URL of it. @default the worst of all that requests have gone to */
+  /** An origin, or any URL of it. @default the worst of all origins in use */
   readonly origin?: string | undefined;
-  /** Draws it; what a screen reader hears stays. @default what the component draws */
+  /** Renders the content; screen-reader announcements stay. @default the component's own content */
   readonly children?: ((view: ConnectionView) => ReactNode) | undefined;
 }
 
-/** How long it is said that all is well again. */
+/** How long the recovery is shown. */
 const backMs = 5000;
-/** What is missing for less time is not worth a banner: a glitch, or what is fetched again after an outage. */
+/** Content missing for less than this needs no banner: a glitch, or a refetch after an outage. */
 const missingMs = 2000;
 
 /**
- * Says that the device is offline, the server is down, or asks for a pause; how many requests wait; that a part
- * of the page cannot be loaded, or not be refreshed, while the server works; and, for five seconds, that it is
- * over, where that is known and everything was loaded. It shows nothing while all is well.
+ * Shows that the device is offline, or that the server is down or asks for a pause; how many requests wait;
+ * that part of the page cannot be loaded or refreshed while the server works; and, for five seconds, that it
+ * is over, once that is known and everything is loaded. Shows nothing while all is well.
  *
- * It has a Try now, and with `watchConnectivity` a Check now while the device is offline. Without, it goes by
+ * Has a Try now button and, with `watchConnectivity`, a Check now button while offline. Without it, uses
  * React Query's `onlineManager`.
  *
- * Where the QueryClient carries no default options of Steadfetch it shows nothing; in development a warning says so.
+ * If the QueryClient has no default options of Steadfetch, it shows nothing; in development it warns.
  *
  * @example
  * ```tsx
@@ -79,7 +79,7 @@ function Banner({
 }: ConnectionBannerProps & { readonly instance: Instance }): ReactElement {
   const texts = useTexts();
   const { isTrying, offline, ...view } = useConnectionView(instance, origin);
-  // A press is answered: it is heard that something is tried, and what has come of it.
+  // A press gets an answer: a screen reader announces the attempt, and its result.
   const [isPressed, press] = usePress(isTrying);
   const pressing = (act: (() => void) | undefined): (() => void) | undefined =>
     act &&
@@ -88,9 +88,9 @@ function Banner({
       act();
     });
   const [checkNow, tryNow] = [pressing(view.checkNow), pressing(view.tryNow)];
-  const heard = isPressed && isTrying ? texts.query.again : view.title;
+  const announced = isPressed && isTrying ? texts.query.again : view.title;
   return (
-    <Frame name="banner" state={view.status}>
+    <Frame className="steadfetch-banner" state={view.status}>
       {children
         ? children({ ...view, checkNow, tryNow })
         : view.title !== '' && (
@@ -112,7 +112,7 @@ function Banner({
               )}
             </>
           )}
-      <Told text={heard && texts.sentence(heard)} />
+      <Announcement text={announced && texts.sentence(announced)} />
     </Frame>
   );
 }
@@ -129,7 +129,10 @@ function useConnectionView(
   const server = useOriginStatus(origin);
   const network = useMemo(() => networkOf(instance), [instance]);
   const known = useSyncExternalStore(network.subscribe, network.getState, () => online);
-  const queries = useMemo(() => createUnloaded(client, origin), [client, origin]);
+  const queries = useMemo(
+    () => createUnloaded(client, instance, origin),
+    [client, instance, origin],
+  );
   const unloaded = useSyncExternalStore(queries.subscribe, queries.getState, () => loaded);
   const offline = known.status === 'offline';
   const reach = offline
@@ -159,13 +162,13 @@ function useConnectionView(
   };
 }
 
-/** Whether the answer to a probe is waited for. */
+/** Whether a probe is in flight. */
 const isProbing = ({ origins }: Instance): boolean =>
   [...origins.admissions.values()].some(({ origin }) =>
     origin.health.down().some(({ probes }) => probes.isProbing()),
   );
 
-/** Whether something has been so for a while. */
+/** Whether a condition has lasted for a while. */
 function useLasting(isSo: boolean): boolean {
   const [isLasting, setIsLasting] = useState(false);
   useEffect(() => {
@@ -180,8 +183,9 @@ function useLasting(isSo: boolean): boolean {
 }
 
 /**
- * What is known to be over, since a moment ago, with everything loaded. An outage may also be forgotten, where
- * nothing was requested for a minute, a network be suspect, and what was missing be gone from the page.
+ * The trouble that has just ended, with everything loaded again. An outage does not end that way if it was
+ * forgotten after a minute without requests, if the network is suspect, or if the missing content left the
+ * page.
  */
 function useOver(
   trouble: Trouble | undefined,
@@ -211,7 +215,7 @@ function useOver(
   return isOver ? was.trouble : undefined;
 }
 
-/** As `useConnectivity` has it, where somebody watches the network. */
+/** The state of `useConnectivity`, if the network is watched. */
 interface NetworkState {
   readonly status: 'online' | 'suspect' | 'offline';
   readonly nextCheckAt: number | undefined;

@@ -2,27 +2,27 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
 import { findOutbox } from '../outbox/query-adapter/outbox.ts';
 import { type OutboxControls, useOutbox } from '../react/use-outbox.ts';
-import { Told } from './parts.tsx';
+import { Announcement } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 
-/** What a render prop of `OutboxBadge` is given. */
+/** The argument of an `OutboxBadge` render prop. */
 export interface OutboxBadgeView extends OutboxControls {
-  /** How many entries are still to be sent. */
+  /** The number of entries that are still to be sent. */
   readonly toSend: number;
   readonly text: string;
 }
 
-/** How the badge is drawn. */
+/** The props of {@link OutboxBadge}. */
 export interface OutboxBadgeProps {
-  /** Draws it; what a screen reader hears stays. @default what the component draws */
+  /** Renders the content; screen-reader announcements stay. @default the component's own content */
   readonly children?: ((view: OutboxBadgeView) => ReactNode) | undefined;
 }
 
 /**
- * How many entries of the outbox are to be sent, and how many need the user. It shows nothing while the outbox
- * is empty.
+ * Shows how many outbox entries are to be sent, and how many need the user. Shows nothing while the outbox is
+ * empty.
  *
- * Where the QueryClient has no outbox it shows nothing; in development a warning says so.
+ * If the QueryClient has no outbox, it shows nothing; in development it warns.
  *
  * @example
  * ```tsx
@@ -48,7 +48,7 @@ function Badge({ children }: OutboxBadgeProps): ReactElement {
       data-state={dead > 0 ? 'dead' : toSend > 0 ? 'waiting' : 'empty'}
     >
       {children ? children({ ...outbox, toSend, text }) : text}
-      <Told text={dead > 0 ? texts.dead(dead) : ''} />
+      <Announcement text={dead > 0 ? texts.dead(dead) : ''} />
     </span>
   );
 }

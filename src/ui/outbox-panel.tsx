@@ -3,39 +3,39 @@ import { type ReactElement, type ReactNode, useId, useState } from 'react';
 import type { OutboxEntry } from '../outbox/entries.ts';
 import { findOutbox } from '../outbox/query-adapter/outbox.ts';
 import { type OutboxControls, useOutbox, useOutboxEntries } from '../react/use-outbox.ts';
-import { Action, Countdown, Frame, Group, Item, Told } from './parts.tsx';
+import { Action, Countdown, Frame, Group, Item, Announcement } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import type { UiTexts } from './texts/ui-texts.ts';
 import { entryWordsOf, type StatusWords } from './texts/words.ts';
 
-/** What a render prop of `OutboxPanel` is given. */
+/** The argument of an `OutboxPanel` render prop. */
 export interface OutboxPanelView extends OutboxControls {
-  /** The oldest first, with what is said of them. */
+  /** Oldest first, with the text about each. */
   readonly entries: readonly { readonly entry: OutboxEntry; readonly words: StatusWords }[];
 }
 
-/** What an app's form for editing a dead letter is given. */
+/** The controls for an app's form that edits a dead letter. */
 export interface EditControls {
   /** Sends the entry with these variables instead, under a new key. */
   readonly send: (variables: unknown) => void;
   readonly close: () => void;
 }
 
-/** How the entries are named and edited. */
+/** The props of {@link OutboxPanel}. */
 export interface OutboxPanelProps {
-  /** What an entry is, for its user. @default the name of its handler, and when it was submitted */
+  /** The name of an entry, for its user. @default the name of its handler, and when it was submitted */
   readonly describe?: ((entry: OutboxEntry) => string) | undefined;
-  /** A form for other variables of a dead letter. @default none: dead letters have no Edit */
+  /** A form that edits the variables of a dead letter. @default none: dead letters have no Edit button */
   readonly edit?: ((entry: OutboxEntry, controls: EditControls) => ReactNode) | undefined;
-  /** Draws it; what a screen reader hears stays. @default what the component draws */
+  /** Renders the content; screen-reader announcements stay. @default the component's own content */
   readonly children?: ((view: OutboxPanelView) => ReactNode) | undefined;
 }
 
 /**
- * What waits in the outbox, and what needs the user, with its reason: Send now, Send again, Edit and Discard, which
- * asks once more. It says so where the browser keeps nothing.
+ * Shows the entries that wait in the outbox, and those that need the user, with the reason. Its buttons are
+ * Send now, Send again, Edit, and Discard, which asks for confirmation. Warns if the browser stores nothing.
  *
- * Where the QueryClient has no outbox it shows nothing; in development a warning says so.
+ * If the QueryClient has no outbox, it shows nothing; in development it warns.
  *
  * @example
  * ```tsx
@@ -64,7 +64,11 @@ function Panel({ describe, edit, children }: OutboxPanelProps): ReactElement {
   };
   const shown = entries.map((entry) => ({ entry, words: entryWordsOf(entry, texts) }));
   return (
-    <Frame name="outbox" label={texts.outbox.label} state={dead > 0 ? 'dead' : 'well'}>
+    <Frame
+      className="steadfetch-outbox"
+      label={texts.outbox.label}
+      state={dead > 0 ? 'dead' : 'well'}
+    >
       {children ? (
         children({ ...outbox, entries: shown })
       ) : (
@@ -87,7 +91,7 @@ function Panel({ describe, edit, children }: OutboxPanelProps): ReactElement {
           </ul>
         </>
       )}
-      <Told text={dead > 0 ? texts.outbox.dead(dead) : news} />
+      <Announcement text={dead > 0 ? texts.outbox.dead(dead) : news} />
     </Frame>
   );
 }
@@ -131,12 +135,12 @@ function EntryRow({
         <Countdown retryAt={pause ? pause.retryAt : nextRetryAt} label={texts.nextAttemptIn} />
       )}
       {asks === 'edit' && edit ? (
-        <Group name="edit" label={texts.outbox.edit}>
+        <Group className="steadfetch-edit" label={texts.outbox.edit}>
           {processed === 'unknown' && <p className="steadfetch-detail">{texts.outbox.mayBeDone}</p>}
           {edit(entry, { send, close })}
         </Group>
       ) : asks === 'discard' ? (
-        <Group name="actions" label={texts.outbox.discard} onEscape={keep}>
+        <Group className="steadfetch-actions" label={texts.outbox.discard} onEscape={keep}>
           <Action label={texts.outbox.keep} describes={name} onPress={keep} isFirst />
           <Action
             label={texts.outbox.discardForGood}
@@ -169,7 +173,7 @@ function EntryRow({
   );
 }
 
-/** By language: to make one takes a hundred times as long as to use it, and a panel may be long. */
+/** One per language: creating one takes a hundred times as long as using it, and a panel may be long. */
 const dates = new Map<string, Intl.DateTimeFormat>();
 
 function defaultName({ handler, createdAt }: OutboxEntry, { lang, outbox }: UiTexts): string {

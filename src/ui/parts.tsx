@@ -15,17 +15,18 @@ import { useCountdown } from '../react/use-countdown.ts';
 import { useTexts } from './texts/texts.tsx';
 import { timeOf } from './texts/words.ts';
 
-/** Where the keyboard goes when a button that has it goes away. */
+/** Moves the focus when a focused button disappears. */
 const Home = createContext<() => void>(() => {});
 
-/** The frame of a component. It stays, whatever is in it: a live region must be there before it has text. */
+/** The frame of a component. It is always rendered: a live region must exist before it has text. */
 export function Frame({
-  name,
+  className,
   label,
   state,
   children,
 }: {
-  readonly name: string;
+  /** Written out: tools that drop the styles of classes that nothing has look for the whole name. */
+  readonly className: string;
   readonly label?: string | undefined;
   readonly state: string;
   readonly children: ReactNode;
@@ -35,7 +36,7 @@ export function Frame({
   return (
     <div
       ref={ref}
-      className={`steadfetch steadfetch-${name}`}
+      className={`steadfetch ${className}`}
       data-state={state}
       role={label === undefined ? undefined : 'group'}
       aria-label={label}
@@ -46,7 +47,7 @@ export function Frame({
   );
 }
 
-/** Hands the keyboard over when its element goes away with it. */
+/** Moves the focus to the frame when the focused element is removed. */
 function useHandover<T extends HTMLElement>(): RefObject<T | null> {
   const ref = useRef<T>(null);
   const goHome = useContext(Home);
@@ -59,7 +60,10 @@ function useHandover<T extends HTMLElement>(): RefObject<T | null> {
   return ref;
 }
 
-/** One of a list. What goes away in it leaves the keyboard here, and not at the start of the list. */
+/**
+ * A list item. When a focused element in it is removed, the focus stays at this item instead of the start of
+ * the list.
+ */
 export function Item({
   state,
   labelledBy,
@@ -84,14 +88,14 @@ export function Item({
   );
 }
 
-/** What a press has opened. Escape is the answer that changes nothing. */
+/** A group that a press has opened. Escape closes it without a change. */
 export function Group({
-  name,
+  className,
   label,
   onEscape,
   children,
 }: {
-  readonly name: string;
+  readonly className: string;
   readonly label: string;
   readonly onEscape?: () => void;
   readonly children: ReactNode;
@@ -100,12 +104,12 @@ export function Group({
   return (
     <div
       ref={ref}
-      className={`steadfetch-${name}`}
+      className={className}
       role="group"
       aria-label={label}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || !onEscape) return;
-        // A dialog around it stays open.
+        // A dialog around it must stay open.
         event.preventDefault();
         event.stopPropagation();
         onEscape();
@@ -116,7 +120,7 @@ export function Group({
   );
 }
 
-/** A button that hands the keyboard over when it goes away, and stays focusable while it does nothing. */
+/** A button that moves the focus when it is removed, and stays focusable while it does nothing. */
 export function Action({
   onPress,
   isPrimary,
@@ -128,10 +132,10 @@ export function Action({
   readonly onPress: () => unknown;
   readonly isPrimary?: boolean;
   readonly isIdle?: boolean;
-  /** The keyboard goes to it when it comes: it is the answer to a press. */
+  /** Takes the focus when it appears, as the answer to a press. */
   readonly isFirst?: boolean;
   readonly label: string;
-  /** What it is about, for who cannot see where it is. */
+  /** The subject of the button, for users who cannot see its place. */
   readonly describes?: string;
 }): ReactElement {
   const ref = useHandover<HTMLButtonElement>();
@@ -156,14 +160,17 @@ export function Action({
   );
 }
 
-/** Whether the attempt that is under way was asked for by a press, and what a press calls. */
+/** Whether a press started the current attempt, and the function to call on a press. */
 export function usePress(isUnderWay: boolean): readonly [isPressed: boolean, press: () => void] {
   const [isPressed, setIsPressed] = useState(false);
   useEffect(() => (isUnderWay ? () => setIsPressed(false) : undefined), [isUnderWay]);
   return [isPressed, () => setIsPressed(true)];
 }
 
-/** What is heard of an operation: an attempt that starts by itself is no news, and one after a press is. */
+/**
+ * The news to announce about an operation: an attempt that starts automatically is not news, an attempt after
+ * a press is.
+ */
 export function useNews(news: News, isByItself: boolean): News {
   const [known, setKnown] = useState(news);
   const isNew = news.text !== known.text || news.isAlert !== known.isAlert;
@@ -171,14 +178,14 @@ export function useNews(news: News, isByItself: boolean): News {
   return isByItself ? known : news;
 }
 
-/** What is told, and whether at once. */
+/** The text to announce, and whether to interrupt. */
 interface News {
   readonly text: string;
   readonly isAlert: boolean;
 }
 
-/** Tells of what changes, and only of that: so it is empty at first, also where the page was loaded with it. */
-export function Told({
+/** Announces changes only. It is empty at first, even if the page was loaded with a text. */
+export function Announcement({
   text,
   isAlert = false,
 }: {
@@ -199,7 +206,7 @@ export function Told({
   );
 }
 
-/** The time until then. It ticks outside any live region. */
+/** The time left until `retryAt`. It ticks outside any live region. */
 export function Countdown({
   retryAt,
   label,

@@ -3,28 +3,29 @@ import { type ReactElement, type ReactNode, useState } from 'react';
 import { useMutationStatus, useRetryStatus } from '../react/use-status.ts';
 import type { MutationTarget } from '../react-query/status/mutation.ts';
 import type { RetryControls, RetryState } from '../react-query/status/status.ts';
-import { Action, Countdown, Frame, Told, useNews, usePress } from './parts.tsx';
+import { Action, Countdown, Frame, Announcement, useNews, usePress } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
-import { type StatusWords, useTold, wordsOf } from './texts/words.ts';
+import { type StatusWords, useAnnounced, wordsOf } from './texts/words.ts';
 
-/** What a render prop of `RetryStatus` is given. */
+/** The argument of a `RetryStatus` render prop. */
 export interface RetryStatusView extends RetryState, RetryControls, StatusWords {}
 
-/** Whose status is shown, and how. */
+/** The props of {@link RetryStatus}. */
 export type RetryStatusProps = (
   | { readonly query: QueryKey; readonly mutation?: never }
   /** The key of a mutation, or the `target` of a hook. */
   | { readonly mutation: QueryKey | MutationTarget; readonly query?: never }
 ) & {
-  /** Draws it; what a screen reader hears stays. @default what the component draws */
+  /** Renders the content; screen-reader announcements stay. @default the component's own content */
   readonly children?: ((view: RetryStatusView) => ReactNode) | undefined;
 };
 
 /**
- * How a query or a mutation is doing when it does not go at once: why, the attempt, a countdown, Retry now and
- * Cancel. It shows nothing while all is well. A screen reader hears each transition once.
+ * Shows the state of a query or a mutation that does not succeed at once: the reason, the attempt, a
+ * countdown, Retry now and Cancel. Shows nothing while all is well. A screen reader announces each transition
+ * once.
  *
- * Where the QueryClient carries no default options of Steadfetch it shows nothing; in development a warning says so.
+ * If the QueryClient has no default options of Steadfetch, it shows nothing; in development it warns.
  *
  * @example
  * ```tsx
@@ -71,7 +72,7 @@ function MutationStatus({
   );
 }
 
-/** The state that was there when this component began to show it, and the status before the present attempt. */
+/** The state when this component first showed this target, and the status before the current attempt. */
 function useBefore(state: RetryState & RetryControls): {
   readonly first: RetryState;
   readonly before: RetryState['status'];
@@ -101,29 +102,32 @@ function StatusView({
   const texts = useTexts();
   const { status, attempt, retryAt, reason, retryNow, cancel } = state;
   const { first, before } = useBefore(state);
-  // Retry now of a query is a new fetch, with attempts of its own.
+  // Retry now on a query is a new fetch, which counts its own attempts.
   const wasTrouble = before === 'waiting' || before === 'paused' || before === 'failed';
   const isAgain = attempt > 1 || (kind === 'query' && wasTrouble);
   const words = wordsOf(state, kind, texts, isAgain, hasData);
-  const told = useTold(words, state, texts);
+  const announced = useAnnounced(words, state, texts);
   const isSending = status === 'sending';
   const [isPressed, press] = usePress(isSending);
   const onRetry = (): void => {
     press();
     retryNow();
   };
-  // What had been loaded before it was shown here is no news.
+  // Data that was loaded before the component appeared is not news.
   const isOld = kind === 'query' && status === 'succeeded' && state === first;
   const isUnderWay = status === 'waiting' || status === 'paused' || status === 'sending';
   const isOver = status === 'failed' || status === 'unknown';
   const isAlert = isOver && reason !== 'cancelled';
-  const news = useNews({ text: isOld ? '' : told, isAlert }, isSending && isAgain && !isPressed);
+  const news = useNews(
+    { text: isOld ? '' : announced, isAlert },
+    isSending && isAgain && !isPressed,
+  );
   const isShown = words.title !== '' && status !== 'succeeded';
   const isRetried = isUnderWay && (!isSending || isAgain);
-  // A mutation that has ended is pressed again by its own button.
+  // A mutation that has ended is repeated with its own button.
   const canRetry = isRetried || (isOver && kind === 'query');
   return (
-    <Frame name="status" label={texts[kind].label} state={status}>
+    <Frame className="steadfetch-status" label={texts[kind].label} state={status}>
       {children
         ? children({ ...state, ...words, retryNow: onRetry })
         : isShown && (
@@ -141,7 +145,7 @@ function StatusView({
               )}
             </>
           )}
-      <Told {...news} />
+      <Announcement {...news} />
     </Frame>
   );
 }

@@ -1,21 +1,21 @@
 import type { DefaultError, UseMutationOptions } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useRef, useState } from 'react';
-import type { SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts';
+import type { Confirmation, SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts';
 import { systemClock } from '../lib/clock.ts';
 import { useSafeSubmit } from '../react/use-safe-submit.ts';
 import { useMutationStatus } from '../react/use-status.ts';
 import type { RetryControls, RetryState } from '../react-query/status/status.ts';
-import { Action, Countdown, Frame, Group, Told, useNews, usePress } from './parts.tsx';
+import { Action, Countdown, Frame, Group, Announcement, useNews, usePress } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
-import { formWordsOf, type StatusWords, useTold } from './texts/words.ts';
+import { formWordsOf, type StatusWords, useAnnounced } from './texts/words.ts';
 
 /**
- * A press so soon after a success is the second half of a double click, or an Enter that is held down: the
- * success stays to be seen, or the form would be sent once more.
+ * A press within this time after a success is the second half of a double click, or a held Enter key: it must
+ * neither hide the success nor send the form again.
  */
 const echoMs = 1000;
 
-/** What a render prop of `SafeForm` is given. */
+/** The argument of a `SafeForm` render prop. */
 export interface SafeFormView<
   TData = unknown,
   TError = DefaultError,
@@ -25,29 +25,29 @@ export interface SafeFormView<
   readonly form: SafeSubmitResult<TData, TError, TVariables>;
 }
 
-/** What a form sends, and what is in it. */
+/** The props of {@link SafeForm}. */
 export interface SafeFormProps<TData, TError, TVariables> extends SafeSubmitOptions<
   TData,
   TVariables
 > {
-  /** That of `mutationOptions`. */
+  /** The options from `mutationOptions`. */
   readonly mutation: UseMutationOptions<TData, TError, TVariables>;
-  /** What a press of Submit sends, from the fields or from the app's own state. */
+  /** Reads the variables of a submission, from the fields or from the app's own state. */
   readonly variables: (fields: FormData) => TVariables;
-  /** The text of its button. @default that of the texts */
+  /** The text of the submit button. @default `form.submit` of the texts */
   readonly submitLabel?: string | undefined;
-  /** The name of the form, for who cannot see it. */
+  /** The accessible name of the form. */
   readonly label?: string | undefined;
-  /** The fields. As a function, it is given how the form is doing. */
+  /** The fields. A function receives the state of the form. */
   readonly children: ReactNode | ((view: SafeFormView<TData, TError, TVariables>) => ReactNode);
 }
 
 /**
- * A form whose submission is done once, with its button, how it is doing, and the question that an unknown
- * outcome asks. After a success the next press makes it a new form, so that a second press by mistake sends
+ * A form whose submission takes effect once, with its button, its status, and the question that an unknown
+ * outcome asks. After a success the next press starts a new form, so an accidental second press sends
  * nothing.
  *
- * @throws TypeError when its mutation is not that of `mutationOptions`, or `form` is no name.
+ * @throws TypeError if `mutation` is not from `mutationOptions`, or `form` is not a name.
  *
  * @example
  * ```tsx
@@ -89,13 +89,13 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
   const state = useMutationStatus(target);
   const [isBusy, setIsBusy] = useState(false);
   const words = formWordsOf(state, form.unknown, isBusy && isPending, submitText, texts);
-  const told = useTold(words, state, texts);
+  const announced = useAnnounced(words, state, texts);
   const isSending = state.status === 'sending';
   const [isPressed, press] = usePress(isSending);
   const isEnd = state.status === 'failed' || state.status === 'unknown';
   const isByItself = isSending && state.attempt > 1 && !isPressed && !confirmation && !isBusy;
   const news = useNews(
-    { text: confirmation ? texts.form.question : told, isAlert: isEnd && !confirmation },
+    { text: confirmation ? texts.form.question : announced, isAlert: isEnd && !confirmation },
     isByItself,
   );
   const onRetry = (): void => {
@@ -123,7 +123,7 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
       }}
     >
       {typeof children === 'function' ? children({ ...words, state, form }) : children}
-      <Frame name="form" state={state.status}>
+      <Frame className="steadfetch-form" state={state.status}>
         {words.title && <p className="steadfetch-title">{words.title}</p>}
         {words.detail && <p className="steadfetch-detail">{words.detail}</p>}
         {isWaiting && <Countdown retryAt={state.retryAt} label={texts.nextAttemptIn} />}
@@ -139,22 +139,32 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
           {isWaiting && <Action label={texts.retryNow} onPress={onRetry} isPrimary />}
           {isPending && <Action label={texts.cancel} onPress={state.cancel} />}
         </div>
-        {confirmation && (
-          <Group name="question" label={texts.form.question} onEscape={confirmation.cancel}>
-            <p className="steadfetch-title">{texts.form.question}</p>
-            <p className="steadfetch-detail">
-              {confirmation.reason === 'edited-after-unknown'
-                ? texts.form.edited
-                : texts.form.twice}
-            </p>
-            <div className="steadfetch-actions">
-              <Action label={texts.form.back} onPress={confirmation.cancel} isFirst />
-              <Action label={texts.form.confirm} onPress={confirmation.confirm} />
-            </div>
-          </Group>
-        )}
-        <Told {...news} />
+        {confirmation && <Question confirmation={confirmation} />}
+        <Announcement {...news} />
       </Frame>
     </form>
+  );
+}
+
+/** The question before a submission that may repeat an earlier one. */
+function Question({
+  confirmation,
+}: {
+  readonly confirmation: Pick<Confirmation, 'reason' | 'cancel'> & {
+    readonly confirm: () => unknown;
+  };
+}): ReactElement {
+  const { form: texts } = useTexts();
+  return (
+    <Group className="steadfetch-question" label={texts.question} onEscape={confirmation.cancel}>
+      <p className="steadfetch-title">{texts.question}</p>
+      <p className="steadfetch-detail">
+        {confirmation.reason === 'edited-after-unknown' ? texts.edited : texts.twice}
+      </p>
+      <div className="steadfetch-actions">
+        <Action label={texts.back} onPress={confirmation.cancel} isFirst />
+        <Action label={texts.confirm} onPress={confirmation.confirm} />
+      </div>
+    </Group>
   );
 }

@@ -289,7 +289,7 @@ describe('a refresh that does not work', () => {
   ];
 
   test.each(failing)(
-    '%s: the 401 is the answer, once for all, with its body',
+    '%s: the caller gets the 401, once for all, with its body',
     async (_, refresh) => {
       vi.spyOn(console, 'warn').mockReturnValue();
       const asked = vi.fn<RefreshOptions['refresh']>(refresh);
@@ -308,7 +308,7 @@ describe('a refresh that does not work', () => {
     },
   );
 
-  test('hangs: the 401 is the answer after the limit, and its signal is aborted', async () => {
+  test('hangs: the caller gets the 401 after the limit, and its signal is aborted', async () => {
     vi.spyOn(console, 'warn').mockReturnValue();
     const signals: AbortSignal[] = [];
     const { steady } = rig({

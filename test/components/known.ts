@@ -13,28 +13,16 @@ export interface Cause {
 /** Each goes when no cell has it any more: the test says so. */
 export const known: readonly Cause[] = [
   {
-    why: 'a query that has failed without data is `pending`, and `isFetched`, while it is fetched again',
-    worlds: ['json'],
-    faults: ['thrown'],
-    troubles: ['503 for 70 s', 'one endpoint', '429 for 90 s'],
-  },
-  {
-    why: 'a query without data whose endpoint stays down is paused for a minute',
+    why: 'an outage may end within its minute, and a first load that waits for it is answered then',
     worlds: ['json'],
     faults: ['fails later'],
-    troubles: ['503 for 70 s', 'one endpoint'],
+    troubles: ['503 for 70 s'],
   },
   {
-    why: 'the probes of a first load come up to 1.7 s later than the retries of React Query',
+    why: 'no other endpoint is asked before React Query alone gives up, so that nothing tells an endpoint that is broken from an outage',
     worlds: ['json'],
-    faults: ['slower'],
-    troubles: ['503 for 1 s', '503 for 6', '503 for 7 s', 'no network for 6 s'],
-  },
-  {
-    why: 'with `watchConnectivity()` a mutation is sent although the browser says that it is offline',
-    worlds: ['fetch', 'json'],
-    faults: ['fails'],
-    troubles: ['offline for 10 s, with'],
+    faults: ['fails later'],
+    troubles: ['one endpoint'],
   },
   {
     why: 'the next round of a poll, or of a scroll, falls elsewhere between the retries',
@@ -43,7 +31,7 @@ export const known: readonly Cause[] = [
     troubles: ['503 for 30 s', '503 for 70 s', '429 for 90 s'],
   },
   {
-    why: 'a poll, or a press, between two pauses of a rate limit waits for the end of the second one',
+    why: 'nothing is sent to a rate limit before it ends, and what waits for its end is spread',
     worlds: ['json'],
     faults: ['slower', 'silent'],
     troubles: ['429 for 5 s', '429 for 90 s'],
@@ -53,11 +41,5 @@ export const known: readonly Cause[] = [
     worlds: ['fetch'],
     faults: ['slower'],
     troubles: ['one 503'],
-  },
-  {
-    why: 'a probe has gone a moment before a refetch would be retried, and the server came back in between',
-    worlds: ['json'],
-    faults: ['slower'],
-    troubles: ['503 for 1 s', '503 for 7 s'],
   },
 ];

@@ -21,12 +21,43 @@ describe('without a probe', () => {
     expect(one.state()[0]).toBe('online');
   });
 
-  test('both together do, and the failure is nobody’s', () => {
+  test('both together do, and the failure is nobody’s', async () => {
     const one = gather();
     one.say('offline');
-    expect(one.fail().isItsDoing()).toBe(false);
+    const failure = one.fail();
+    await one.end('failed');
+    expect(failure.isItsDoing()).toBe(false);
     expect(one.state()).toEqual(['offline', 0, 2000]);
     expect(one.connectivity.network.isOffline()).toBe(true);
+  });
+
+  const known = 'https://api.example';
+  const local = 'http://localhost:80';
+  test.each([
+    ['a known origin', [known], known],
+    ['another one than that of the device', [local, known], known],
+    ['that of the device where there is no other', [local], local],
+  ])(
+    'when the browser says offline it asks %s, and believes the browser where that fails',
+    async (...row) => {
+      const [, origins, asked] = row;
+      const one = gather({ known: origins });
+      one.say('offline');
+      expect(one.looks).toEqual([`0 ${asked}`]);
+      await one.end('failed');
+      expect(one.state()).toEqual(['offline', 0, 2000]);
+    },
+  );
+
+  test('an answer to that refutes the browser until its next event', async () => {
+    const one = gather({ known: [known] });
+    one.say('offline');
+    await one.end('reached');
+    expect(one.state()[0]).toBe('online');
+    expect(one.fail(10).isItsDoing()).toBe(true);
+    one.say('offline');
+    expect(one.state()[0]).toBe('suspect');
+    expect(one.looks).toHaveLength(2);
   });
 
   test('onLine is false and something has been answered since: it is not believed', () => {

@@ -61,7 +61,7 @@ test('the next requests to one endpoint fail, and those to others do not', async
   // Two at the start, one to b, one to a.
   expect(rig.server.sent).toHaveLength(4);
   await rig.time.advance(1000);
-  expect(devtools().getByRole('list', { name: 'Faults in force' }).textContent).toBe(
+  expect(devtools().getByRole('list', { name: 'Active faults' }).textContent).toBe(
     'GET /aanswers 500 to the first 2 requests, then lets them through3 requests metRemove',
   );
 });
@@ -77,7 +77,7 @@ test('a fault that is removed is over, and the app has its own fetch again', asy
   await rig.time.advance(1000);
   await waiting;
   expect(await asked('/a')).toBe('answered');
-  expect(devtools().getByText('Nothing goes wrong on purpose')).toBeDefined();
+  expect(devtools().getByText('No fault is active')).toBeDefined();
 });
 
 test('an answer that is lost was given: the server has done it', async () => {
@@ -122,7 +122,7 @@ test('the badge says that something goes wrong on purpose', async () => {
   addFault('fail');
   press(devtools().getByRole('button', { name: 'Close' }));
   expect(devtools().getByRole('button').ariaLabel).toBe(
-    'Steadfetch devtools: all origins are up, 0 paused, faults in force',
+    'Steadfetch devtools: all origins are up, 0 paused, faults active',
   );
 });
 

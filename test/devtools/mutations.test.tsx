@@ -35,7 +35,7 @@ test('a dead letter says why it is one, what is known of its outcome, and where 
   await rig.time.advance(1000);
   expect(entry()).toBe(
     'Dead letternote1 attemptSend againEditDiscardThe server refused it. The server answered 422.' +
-      'At the serverSurely not doneKeptIn this page onlyIdempotency keyKEY"A note"',
+      'At the serverNot doneKeptIn this page onlyIdempotency keyKEY"A note"',
   );
 });
 
@@ -153,7 +153,7 @@ test('a mutation shows its key, and whether it may have been done', async () => 
       .getByRole('row', { name: /order/ })
       .textContent.replace(/[\da-f]{8}-[\da-f-]{27}/, 'KEY');
   expect(row()).toBe(
-    '["order"]Waiting attempt 1 of 4: no answer came, goes on in 1 sMay have been doneKEY',
+    '["order"]Waiting attempt 1 of 4: no answer came, next attempt in 1 sMay have been doneKEY',
   );
   await rig.time.advance(60_000);
   expect(row()).toMatch(/^\["order"\]Unknown outcome .*May have been doneKEY$/);

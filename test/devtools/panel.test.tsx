@@ -83,7 +83,7 @@ test('an endpoint says its next probe, and which tab sends it', async () => {
   open();
   const { getByRole } = devtools();
   const row = getByRole('row', { name: /GET \/orders\/:id/ });
-  expect(row.textContent).toBe('GET /orders/:idDown–0 %Probe in 2 s by this tab');
+  expect(row.textContent).toBe('GET /orders/:idDown–0 %Probe in 1 s by this tab');
   expect(getByRole('row', { name: /GET \/menu/ }).textContent).toBe('GET /menuUp–––');
   expect(getByRole('img', { name: /^GET \/orders\/:id/ }).getAttribute('aria-label')).toBe(
     'GET /orders/:id, the last two minutes: answers in 0 s, failures in 0 s, down for 2 s',
@@ -97,7 +97,7 @@ test('it says how many more failures there may be', async () => {
   await rig.time.advance(100);
   open();
   expect(devtools().getByRole('row', { name: /GET \/orders/ }).textContent).toContain(
-    '1 more failure and it is taken for down',
+    '1 more failure until it counts as down',
   );
 });
 

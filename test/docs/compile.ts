@@ -1,8 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import manifest from '../../package.json' with { type: 'json' };
 
 const root = resolve(import.meta.dirname, '../..');
+
+/** The entries that package.json exports, styles and itself apart: '' and '/axios', for example. */
+const entries = Object.keys(manifest.exports)
+  .map((entry) => entry.slice(1))
+  .filter((name) => !/\.\w+$/.test(name));
 
 /** A module to compile, by its file name. */
 export interface Sample {
@@ -22,21 +28,9 @@ export function compile(samples: readonly Sample[]): string {
         noUnusedParameters: false,
         rewriteRelativeImportExtensions: false,
         allowImportingTsExtensions: true,
-        paths: {
-          steadfetch: [join(root, 'src/index.ts')],
-          'steadfetch/axios': [join(root, 'src/axios.ts')],
-          'steadfetch/devtools': [join(root, 'src/devtools.ts')],
-          'steadfetch/grpc': [join(root, 'src/grpc.ts')],
-          'steadfetch/otel': [join(root, 'src/otel.ts')],
-          'steadfetch/outbox': [join(root, 'src/outbox.ts')],
-          'steadfetch/react': [join(root, 'src/react.ts')],
-          'steadfetch/server': [join(root, 'src/server.ts')],
-          'steadfetch/server/postgres': [join(root, 'src/server/postgres.ts')],
-          'steadfetch/server/redis': [join(root, 'src/server/redis.ts')],
-          'steadfetch/telemetry': [join(root, 'src/telemetry.ts')],
-          'steadfetch/ui': [join(root, 'src/ui.ts')],
-          'steadfetch/testing': [join(root, 'src/testing.ts')],
-        },
+        paths: Object.fromEntries(
+          entries.map((name) => [`steadfetch${name}`, [join(root, `src${name || '/index'}.ts`)]]),
+        ),
       },
       files: samples.map(({ name }) => join(folder, name)),
       include: [],

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { anchorOf } from '../../demo/site/render-page.ts';
@@ -29,8 +29,8 @@ declare module '@react-native-community/netinfo' {
 }
 `;
 
-test('every sample in docs compiles', () => {
-  const samples = pages.flatMap((page): Sample[] =>
+test('every sample in docs and llms.txt compiles', () => {
+  const samples = [...pages, 'llms.txt'].flatMap((page): Sample[] =>
     [...read(page).matchAll(/```(?<kind>tsx?)\n(?<code>.*?)```/gs)].map(({ groups }, index) => {
       const { kind = '', code = '' } = groups ?? {};
       // One that others import says its name in its first line.
@@ -134,6 +134,14 @@ describe('docs/internals.md', () => {
   });
 });
 
+test('the files that CONTRIBUTING.md names are there', () => {
+  const names = [...read('CONTRIBUTING.md').matchAll(/`((?:src|test)\/[\w./*-]+)`/g)].map(
+    ([, name = '']) => name,
+  );
+  expect(names.length).toBeGreaterThan(40);
+  expect(names.filter((name) => globSync(name, { cwd: root }).length === 0)).toEqual([]);
+});
+
 describe('docs/telemetry.md', () => {
   const own = ['type', 'at', 'operation'];
   /** The events of a union, each with its fields in their order. */
@@ -169,7 +177,16 @@ describe('docs/telemetry.md', () => {
   );
 });
 
-describe.each([...pages, 'README.md'])('%s', (page) => {
+const rootPages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'AGENTS.md',
+  'llms.txt',
+];
+
+describe.each([...pages, ...rootPages])('%s', (page) => {
   const text = read(page);
 
   const tables = [...text.matchAll(/^\| option \| default \|.*\n(?:\|.*\n)*/gm)].join('\n');

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { QueryClientProvider, QueryObserver, useMutation } from '@tanstack/react-query';
 import { fireEvent, render, screen } from '@testing-library/react';
-import axios, { AxiosError, type InternalAxiosRequestConfig } from 'axios';
+import axios, { type AxiosAdapter, AxiosError } from 'axios';
 import { act, type ReactNode } from 'react';
 import { resetSteadfetch, virtualTime } from 'steadfetch/testing';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -131,10 +131,14 @@ describe('of two optimistic updates', () => {
   );
 });
 
+/** What axios sends by; the adapter of Steadfetch keeps the one that it has found. */
+let send: AxiosAdapter = () => Promise.reject(new Error('nothing sends'));
+axios.defaults.adapter = (config) => send(config);
+
 test('an upload is sent again under the same name, and tells its progress anew', async () => {
   const { time, show } = start();
   const sent: (string | undefined)[] = [];
-  axios.defaults.adapter = (config: InternalAxiosRequestConfig) => {
+  send = (config) => {
     sent.push(config.url);
     config.onUploadProgress?.({
       loaded: 2,
@@ -161,6 +165,42 @@ test('an upload is sent again under the same name, and tells its progress anew',
   expect([sent.length, new Set(sent).size]).toEqual([2, 1]);
 });
 
+test('of two uploads at once one is refused, and the other is done under its own name', async () => {
+  const { time, show } = start();
+  const { upload } = await import('./recipes/upload.ts');
+  const names: string[] = [];
+  send = (config) => {
+    const isRefused = (config.data as Blob).size === 4;
+    names.push(config.url ?? '');
+    config.onUploadProgress?.({ loaded: 2, progress: 1, bytes: 2, lengthComputable: true });
+    const status = isRefused ? 413 : 201;
+    const response = { data: { id: '7' }, status, statusText: '', headers: {}, config };
+    return isRefused
+      ? Promise.reject(new AxiosError('413', 'ERR_BAD_REQUEST', config, {}, response))
+      : Promise.resolve(response);
+  };
+  function Upload({ text, told }: { readonly text: string; readonly told: number[] }) {
+    const { mutate, status } = useMutation(upload);
+    const variables = { file: new Blob([text]), onProgress: (share: number) => told.push(share) };
+    return <button onClick={() => mutate(variables)}>{`${text}: ${status}`}</button>;
+  }
+  const told: readonly number[][] = [[], []];
+  show(
+    <>
+      <Upload text="kite" told={told[0] ?? []} />
+      <Upload text="paper boat" told={told[1] ?? []} />
+    </>,
+  );
+  for (const button of screen.getAllByRole('button')) fireEvent.click(button);
+  await time.advance(1000);
+  expect(screen.getAllByRole('button').map(({ textContent }) => textContent)).toEqual([
+    'kite: error',
+    'paper boat: success',
+  ]);
+  expect(told).toEqual([[1], [1]]);
+  expect(new Set(names).size).toBe(2);
+});
+
 test('a silence of 15 s ends a stream, and what has come of it is shown until the next one is whole', async () => {
   const { time } = start();
   const silent = new ReadableStream({
@@ -181,6 +221,26 @@ test('a silence of 15 s ends a stream, and what has come of it is shown until th
   expect(shown()).toEqual([['Kites '], 'fetching', 1]);
   await time.advance(500);
   expect(shown()).toEqual([['Kites fly.'], 'idle', 0]);
+});
+
+test('of two streams at once one is silent, and the other is shown whole meanwhile', async () => {
+  const { time } = start();
+  const silent = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('Kites ')),
+  });
+  vi.spyOn(server, 'fetch')
+    .mockResolvedValueOnce(new Response(silent))
+    .mockResolvedValueOnce(new Response('Boats swim.'))
+    .mockResolvedValueOnce(new Response('Kites fly.'));
+  const [kites, boats] = ['Do kites fly at once?', 'Do boats swim?'].map((question) => {
+    const observer = new QueryObserver(queryClient, answer(question));
+    onTestFinished(observer.subscribe(() => {}));
+    return () => observer.getCurrentResult().data?.join('');
+  });
+  await time.advance(100);
+  expect([kites?.(), boats?.()]).toEqual(['Kites ', 'Boats swim.']);
+  await time.advance(16_000);
+  expect([kites?.(), boats?.()]).toEqual(['Kites fly.', 'Boats swim.']);
 });
 
 test('a poll whose round fails twice shows how old its figure is, and the next round asks again', async () => {

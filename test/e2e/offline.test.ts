@@ -26,7 +26,7 @@ interface Visit {
   readonly pass: (ms: number) => Promise<void>;
 }
 
-const file = resolve(import.meta.dirname, '../../docs/connectivity.md');
+const file = resolve(import.meta.dirname, '../../docs/connectivity-measured.md');
 const kinds: readonly Kind[] = ['react-query', 'steadfetch'];
 const unlimited = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
 const slow = Array.from({ length: 5 }, (_, index) => `/api/slow/${index}`);

@@ -124,7 +124,7 @@ test('three tabs send the probes of one, and all three have their answer afterwa
   });
   // As one tab that probes: never two at a time.
   expect(shortestGap(requests)).toBeGreaterThan(1000);
-  expect(told).toContain('Another tab finds out when the server is back.');
+  expect(told).toContain('Another tab checks whether the server is back.');
   for (const tab of context.pages()) await tab.getByText(/^Answered: Kestrel/).waitFor();
   await expectReadable(page);
   expect(await auditInStill({ page, pass: (ms) => page.clock.runFor(ms) })).toEqual([]);

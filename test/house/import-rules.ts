@@ -19,7 +19,7 @@ export const folders: Readonly<Record<string, Place>> = {
   tabs: { folders: ['policy', 'lib'], packages: [] },
   origin: { folders: ['tabs', 'policy', 'headers', 'lib'], packages: [] },
   connectivity: { folders: ['origin', 'policy', 'lib'], packages: [] },
-  operation: { folders: ['connectivity', 'origin', 'policy', 'lib'], packages: [] },
+  operation: { folders: ['connectivity', 'origin', 'tabs', 'policy', 'lib'], packages: [] },
   fetch: {
     folders: ['operation', 'connectivity', 'origin', 'policy', 'headers', 'lib'],
     packages: [],

@@ -11,6 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import * as main from 'steadfetch';
@@ -70,9 +71,17 @@ const runNode = (...args: string[]): string =>
 const runRequire = (code: string): string =>
   runNode('--no-experimental-require-module', '--input-type=commonjs', '--eval', code);
 
+const newest = join(root, 'node_modules/typescript/bin/tsc');
+/**
+ * 5.6, which attw brings: the newest in which `Uint8Array` has no type parameter. `npm run matrix -- TypeScript` has
+ * the floor itself.
+ */
+const old = createRequire(join(root, 'node_modules/@arethetypeswrong/core/package.json')).resolve(
+  'typescript/bin/tsc',
+);
+
 /** What TypeScript complains about. Not by execFileSync: that is on its stdout. */
-function compile(): string {
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+function compile(tsc = newest): string {
   return spawnSync(process.execPath, [tsc, '--project', '.'], { cwd: app, encoding: 'utf8' })
     .stdout;
 }
@@ -159,7 +168,7 @@ describe('an app that installs the packed package', () => {
     expect(answers).toBe('run 1 run 1');
     expect(error).toBe('false true 404');
     expect(refused).toMatch(
-      /^retry: its first argument is .*, and must be what createSteadfetch of the same copy of the package returns: `import` and `require` load two, and know nothing of each other \(docs\/testing\.md#import-and-require in the repository of steadfetch\)\.$/,
+      /^retry: its first argument is .*, and must be what createSteadfetch of the same copy of the package returns: `import` and `require` load two, and know nothing of each other \(node_modules\/steadfetch\/docs\/testing\.md#import-and-require\)\.$/,
     );
   });
 
@@ -173,17 +182,53 @@ describe('an app that installs the packed package', () => {
         .filter((line) => !/^(?:import|export)\b|^exports\.|\brequire\(/.test(line));
     const paths = readdirSync(dist, { recursive: true, encoding: 'utf8' })
       .map((path) => path.replaceAll('\\', '/'))
-      // The one that imports a namespace.
+      // The one that imports a namespace, and the one for pages without a bundler.
       .filter(
-        (path) => /^(?!cjs\/|devtools).*\.js$/.test(path) && !path.endsWith('query/instance.js'),
+        (path) =>
+          /^(?!cjs\/|devtools).*\.js$/.test(path) &&
+          !/(?:query\/instance|process-of-page)\.js$/.test(path),
       );
     expect(paths.length).toBeGreaterThan(100);
     for (const path of paths) expect([path, bodyOf(`cjs/${path}`)]).toEqual([path, bodyOf(path)]);
   });
 
-  test('downloads at most 357 kB', () => {
+  test('packs to the same bytes again, in another folder and under another umask', () => {
+    const before = process.umask(0o077);
+    const again = mkdtempSync(join(tmpdir(), 'steadfetch-again-'));
+    try {
+      const first = readFileSync(join(app, 'steadfetch-0.1.0.tgz'));
+      expect(readFileSync(packPackage(again)).equals(first)).toBe(true);
+    } finally {
+      process.umask(before);
+      rmSync(again, { recursive: true });
+    }
+  });
+
+  test('downloads at most 395 kB', () => {
     const tarball = join(app, 'steadfetch-0.1.0.tgz');
-    expect(statSync(tarball).size).toBeLessThanOrEqual(357_000);
+    expect(statSync(tarball).size).toBeLessThanOrEqual(395_000);
+  });
+
+  test('has each page, with its heading, that a warning names', () => {
+    const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.tsx?$/.test(path))
+      .map((path) => readFileSync(join(root, 'src', path), 'utf8'));
+    const named = sources.flatMap(
+      (code) => code.match(/(?<=')[a-z-]+\.md(?:#[\w-]+)?(?=')/g) ?? [],
+    );
+    expect(named.length).toBeGreaterThan(8);
+    const missing = [...new Set(named)].filter((one) => {
+      const [page = '', heading] = one.split('#');
+      const text = readFileSync(join(app, 'node_modules/steadfetch/docs', page), 'utf8');
+      const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+        title
+          .toLowerCase()
+          .replaceAll(/[^\w\s-]/g, '')
+          .replaceAll(' ', '-'),
+      );
+      return heading !== undefined && !headings.includes(heading);
+    });
+    expect(missing).toEqual([]);
   });
 
   test('has a folder or a file for each entry, for resolvers that do not read exports', () => {
@@ -260,6 +305,29 @@ describe('an app that installs the packed package', () => {
     );
     expect(compile()).toBe('');
   });
+
+  test.each(['bundler', 'node10'])(
+    'has types that an older TypeScript checks, too, with moduleResolution %s',
+    (moduleResolution) => {
+      copyFileSync(resolve(root, 'test/house/declared.tsx'), join(app, 'declared.tsx'));
+      const imports = names.map((name, at) => `export * as entry${at} from '${name}';`);
+      writeFileSync(join(app, 'app.ts'), imports.join('\n'));
+      const compilerOptions = {
+        strict: true,
+        noEmit: true,
+        skipLibCheck: false,
+        types: [],
+        jsx: 'react-jsx',
+        target: 'es2022',
+        lib: ['es2022', 'dom', 'dom.iterable'],
+        module: 'esnext',
+        moduleResolution,
+      };
+      const files = ['app.ts', 'declared.tsx'];
+      writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+      expect(compile(old)).toBe('');
+    },
+  );
 
   test('has types of its own that an app can declare what it exports by', () => {
     copyFileSync(resolve(root, 'test/house/declared.tsx'), join(app, 'declared.tsx'));

@@ -470,7 +470,7 @@ describe('where no support is declared', () => {
     expect(error).toMatchObject({ decision: { kind: 'stop', reason: 'not-idempotent' } });
     expect(keys()).toEqual([null, null, null]);
     const text = (url: string, from: string) =>
-      `[steadfetch] POST ${url} was to have an idempotency key, and no profile says how ${from} takes one. So none is sent, and the request is not retried. Declare it: createSteadfetch({ apis: [{ match: '${from}', idempotency: profiles.draft }] }). See docs/idempotency.md in the repository of steadfetch.`;
+      `[steadfetch] POST ${url} was to have an idempotency key, and no profile says how ${from} takes one. So none is sent, and the request is not retried. Declare it: createSteadfetch({ apis: [{ match: '${from}', idempotency: profiles.draft }] }); or idempotency: 'none', if it takes no keys. See node_modules/steadfetch/docs/idempotency.md.`;
     expect(warnings.filter((line) => line.includes('idempotency'))).toEqual([
       text(`${origin}/a`, origin),
       text('https://api.example/', 'https://api.example'),
@@ -490,7 +490,7 @@ describe('where no support is declared', () => {
       const { operation } = await submit((fetch) => fetch(origin, init));
       return operation.submission?.isUnkeyed;
     });
-    expect(await Promise.all(unkeyed)).toEqual([true, undefined, undefined, undefined]);
+    expect(await Promise.all(unkeyed)).toEqual([true, false, false, false]);
   });
 
   test('a GET in a submission says nothing', async () => {

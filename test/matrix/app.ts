@@ -35,6 +35,7 @@ export function installNode(version: string): string {
 
 /** The packed package: what users install. */
 export function packPackage(): string {
+  mkdirSync(base, { recursive: true });
   return packInto(base);
 }
 

@@ -1,9 +1,10 @@
 // Runs the test of docs/testing.md, and one of the faults, under every runner, DOM, MSW and Node that the page
-// names, and prints a table.
+// names, and prints a table; and checks the types of the package under every TypeScript that it names.
 import { spawn } from 'node:child_process';
 import buildIfStale from '../setup/dist.ts';
 import { installApp, installNode, packPackage, withMsw } from './app.ts';
 import { type Dom, doms, msws, nodes, type Runner, runners } from './runners.ts';
+import { runTypes } from './types.ts';
 
 /** Many times what the slowest takes: what runs longer hangs. */
 const limitMs = 300_000;
@@ -69,12 +70,12 @@ async function runCell(
 }
 
 const bad: ReadonlySet<string> = new Set(['HANGS', 'FAILS']);
-/** `npm run matrix -- Jest` runs only what begins so. */
+/** `npm run matrix -- Jest` runs only what begins so; `-- TypeScript` only the types. */
 const [only = ''] = process.argv.slice(2);
 buildIfStale();
 const columns = nodes.flatMap((node) => msws.map((msw) => ({ node, msw })));
-for (const node of nodes) installNode(node);
 const tarball = packPackage();
+const types = 'TypeScript'.startsWith(only) ? runTypes(tarball) : [];
 const table: string[][] = [['', ...columns.map(({ node, msw }) => `Node ${node}, MSW ${msw}`)]];
 for (const runner of runners.filter(({ name }) => name.startsWith(only))) {
   const folder = installApp(runner, tarball);
@@ -85,12 +86,14 @@ for (const runner of runners.filter(({ name }) => name.startsWith(only))) {
     table.push(row);
   }
 }
-const width = Math.max(...table.flat().map(({ length }) => length));
-const lines = table.map((row) =>
-  row
-    .map((text) => text.padEnd(width))
-    .join(' ')
-    .trimEnd(),
-);
-console.log(`\n${lines.join('\n')}`);
-process.exitCode = table.flat().some((text) => bad.has(text)) ? 1 : 0;
+for (const rows of [types, table].filter(({ length }) => length > 1)) {
+  const width = Math.max(...rows.flat().map(({ length }) => length));
+  const lines = rows.map((row) =>
+    row
+      .map((text) => text.padEnd(width))
+      .join(' ')
+      .trimEnd(),
+  );
+  console.log(`\n${lines.join('\n')}`);
+}
+process.exitCode = [types, table].flat(2).some((text) => bad.has(text)) ? 1 : 0;

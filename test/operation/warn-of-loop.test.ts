@@ -114,18 +114,14 @@ describe.each(clients)('%s', (_, ask, remedy) => {
   test('its retries of what fails in the end: one warning names what turns them off', async () => {
     expect(await fetchFrom(ask, 99, true)).toBeGreaterThan(4);
     expect(warnings).toEqual([
-      expect.stringContaining(
-        `${rule} ${remedy}. See docs/clients.md in the repository of steadfetch.`,
-      ),
+      expect.stringContaining(`${rule} ${remedy}. See node_modules/steadfetch/docs/clients.md.`),
     ]);
   });
 
   test('its retries of what succeeds in the end: one warning names all options', async () => {
     expect(await fetchFrom(ask, 1, true)).toBe(2);
     expect(warnings).toEqual([
-      expect.stringContaining(
-        `${rule} ${all}. See docs/clients.md in the repository of steadfetch.`,
-      ),
+      expect.stringContaining(`${rule} ${all}. See node_modules/steadfetch/docs/clients.md.`),
     ]);
   });
 
@@ -152,7 +148,7 @@ describe.each(besideUs)('%s that does not send through us', (_, ask, remedy) => 
   test('its errors show that its retries are on: one warning names what turns them off', async () => {
     expect(await fetchFrom(ask, 99, true)).toBeGreaterThan(4);
     expect(warnings).toEqual([
-      `[steadfetch] A client inside an operation retries by itself. ${rule} ${remedy}. See docs/clients.md in the repository of steadfetch.`,
+      `[steadfetch] A client inside an operation retries by itself. ${rule} ${remedy}. See node_modules/steadfetch/docs/clients.md.`,
     ]);
   });
 

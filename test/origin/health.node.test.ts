@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shownBy } from '../../src/origin/health.ts';
+import { shownBy } from '../../src/origin/health/health.ts';
 import type { Outcome } from '../../src/policy/outcome.ts';
 
 const http = (status: number): Outcome => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Latency } from '../../src/origin/latency.ts';
+import { Latency } from '../../src/origin/health/latency.ts';
 
 /** The slowest answer that is fast, to 100 ms. */
 function limitOf(latency: Latency, endpoint: string): number {

@@ -2,7 +2,7 @@ import { Admission } from '../../src/origin/admission.ts';
 import type { Network, OriginOptions } from '../../src/origin/origin.ts';
 import { openNetwork } from './open-network.ts';
 import type { Outcome } from '../../src/policy/outcome.ts';
-import type { Ask, Pause, Permit } from '../../src/origin/wait-queue.ts';
+import type { Ask, Pause, Permit } from '../../src/origin/ask.ts';
 import type { Random } from '../../src/lib/clock.ts';
 import type { Hear, Leader } from '../../src/tabs/leader.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';
@@ -13,6 +13,7 @@ const outcomes = {
   success: { kind: 'ok', status: 200, processed: 'yes' },
   alive: { ...http, status: 404 },
   outage: { ...http, status: 503 },
+  timeout: { kind: 'timeout', phase: 'headers', processed: 'unknown' },
   nothing: { kind: 'aborted', processed: 'unknown' },
 } satisfies Record<string, Outcome>;
 
@@ -27,6 +28,8 @@ interface Asked {
   readonly paused: () => string | undefined;
   /** The answer to it, or the lack of one. */
   readonly settle: (shown: Shown) => void;
+  /** Gives its permit back: nothing was sent. */
+  readonly giveBack: () => void;
   readonly leave: () => void;
   readonly renew: () => void;
 }
@@ -96,6 +99,7 @@ export function openOrigin(
       story,
       paused: () => paused && `${paused.reason} ${(paused.retryAt ?? NaN) - epochMs}`,
       settle: (shown) => permit?.settle(outcomes[shown], endpoint),
+      giveBack: () => permit?.settle(undefined, undefined, true),
       leave: () => waiter && admission.leave(waiter),
       renew: () => waiter && admission.renew(waiter),
     };

@@ -16,12 +16,12 @@ const thing = (rig: Rig, id: number, own: object = {}) => ({
   ...own,
 });
 
-test('a query without data in a visible page is probed for after 1.2 s', async () => {
+test('a query without data in a visible page is probed for when React Query would retry it', async () => {
   const rig = createRig({ health: {} });
   await takeDown(rig);
   new QueryObserver(rig.client, thing(rig, 1)).subscribe(() => {});
   await rig.time.advance(20_000);
-  expect(rig.server.times('/things/1')).toEqual([1200]);
+  expect(rig.server.times('/things/1')).toEqual([1050]);
 });
 
 test('so is one that a router loader awaits, which nobody shows', async () => {
@@ -29,7 +29,7 @@ test('so is one that a router loader awaits, which nobody shows', async () => {
   await takeDown(rig);
   void rig.client.fetchQuery(thing(rig, 1));
   await rig.time.advance(20_000);
-  expect(rig.server.times('/things/1')).toEqual([1200]);
+  expect(rig.server.times('/things/1')).toEqual([1050]);
 });
 
 test('so is a refetch of data that is shown', async () => {

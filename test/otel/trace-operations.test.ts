@@ -1,11 +1,12 @@
 import { context, propagation, trace } from '@opentelemetry/api';
 import { StackContextManager } from '@opentelemetry/sdk-trace';
 import { MutationObserver, QueryClient } from '@tanstack/react-query';
-import { refreshOn401, retry, type Steadfetch } from 'steadfetch';
+import { mutationOptions, refreshOn401, retry, type Steadfetch } from 'steadfetch';
 import { traceOperations } from 'steadfetch/otel';
 import type { OutboxState } from 'steadfetch/outbox';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createStore } from '../../src/lib/store.ts';
+import { instanceOfSteady } from '../../src/react-query/instance.ts';
 import { answer, hang, refuse, type Handler } from '../fetch/fake-server.ts';
 import { fakeTime, observe, settled } from '../fetch/observe.ts';
 import { open, url } from '../telemetry/rig.ts';
@@ -216,6 +217,96 @@ describe('spans', () => {
     const { sdk, steady } = openTraced([answer()], {}, { requestSpans: false });
     await load(steady);
     expect(sdk.spans().map(({ name }) => name)).toEqual(['call']);
+  });
+
+  describe('where fetch is instrumented, which makes a span in the context that is active', () => {
+    /** A server behind such an instrumentation. */
+    function openInstrumented(
+      handlers: readonly [Handler, ...Handler[]],
+      options?: Parameters<typeof traceOperations>[1],
+    ) {
+      context.setGlobalContextManager(new StackContextManager().enable());
+      onTestFinished(() => context.disable());
+      const rig = openTraced(handlers, { health: false }, options);
+      const { context: sending } = instanceOfSteady(rig.steady, 'a test');
+      const { transport } = sending;
+      sending.transport = (...given) => {
+        const span = rig.sdk.tracer.startSpan('fetch');
+        const end = (): void => span.end();
+        const sent = transport(...given);
+        sent.then(end, end);
+        return sent;
+      };
+      const parents = (): (string | undefined)[] =>
+        rig.sdk
+          .spans()
+          .filter(({ name }) => name === 'fetch')
+          .map(({ parent }) => parent);
+      return { ...rig, parents };
+    }
+    type Run = (steady: Steadfetch) => Promise<unknown>;
+    const query =
+      (queryFn: (steady: Steadfetch, signal: AbortSignal) => Promise<unknown>): Run =>
+      (steady) =>
+        new QueryClient({ defaultOptions: steady.defaultOptions }).fetchQuery({
+          queryKey: ['kites'],
+          queryFn: ({ signal }) => queryFn(steady, signal),
+        });
+    const write = (steady: Steadfetch): Promise<unknown> => {
+      const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+      const options = mutationOptions(steady, {
+        mutationKey: ['order'],
+        mutationFn: (_: undefined, { fetch }) => fetch(url, { method: 'PUT' }),
+      });
+      return new MutationObserver(client, options).mutate(undefined);
+    };
+
+    test.each<readonly [name: string, parent: string, run: Run]>([
+      ['retry', 'call', load],
+      ['a query', 'query', query((steady) => steady.fetch(url))],
+      [
+        'a query that awaits before it sends',
+        'query',
+        query(async (steady, signal) => {
+          await Promise.resolve();
+          return steady.fetch(url, { signal });
+        }),
+      ],
+      ['a mutation', 'mutation', write],
+    ])('all requests of %s are in its trace', async (_name, parent, run) => {
+      const { steady, parents } = openInstrumented([answer(503), refuse, answer()], {
+        requestSpans: false,
+      });
+      observe(run(steady));
+      await vi.runAllTimersAsync();
+      expect(parents()).toEqual([parent, parent, parent]);
+    });
+
+    test('they are within the spans of requests, where there are such', async () => {
+      const { steady, parents } = openInstrumented([answer(503), answer()]);
+      observe(load(steady));
+      await vi.runAllTimersAsync();
+      expect(parents()).toEqual(['GET', 'GET']);
+    });
+
+    test('what another client sends in a queryFn is in the trace of its query', async () => {
+      const { steady, sdk } = openInstrumented([answer()], { requestSpans: false });
+      const other = (): Promise<string> => {
+        sdk.tracer.startSpan('other').end();
+        return Promise.resolve('kites');
+      };
+      observe(query(other)(steady));
+      await vi.runAllTimersAsync();
+      expect(sdk.spans()).toMatchObject([{ name: 'other', parent: 'query' }, { name: 'query' }]);
+    });
+
+    test('nothing is in its trace once tracing has ended', async () => {
+      const { steady, parents, stop } = openInstrumented([answer()], { requestSpans: false });
+      stop();
+      observe(load(steady));
+      await vi.runAllTimersAsync();
+      expect(parents()).toEqual([undefined]);
+    });
   });
 
   test('the span that is active when an operation begins is its parent', async () => {

@@ -103,8 +103,8 @@ function rig(change: (store: RowStore) => RowStore = (store) => store, parallel 
     async add(id, more) {
       const now = clock.now();
       const times = { createdAt: now, nextRetryAt: now, plannedAt: now };
-      const row = await kept.add({ ...blank, id, ...times, ...more }, fence);
-      if (row) worker.add(row);
+      const row = await kept.add({ ...blank, id, ...times, ...more }, fence, clock.now());
+      if (typeof row === 'object') worker.add(row);
     },
     async pass(ms) {
       await settle();
@@ -151,6 +151,7 @@ test('of two owners, the oldest of both goes first', async () => {
   await store.add(
     { ...blank, id: '2', createdAt: now, nextRetryAt: now, owner: 'b', liveOwner: 'b' },
     other,
+    epochMs,
   );
   await add('3');
   worker.drive(other);
@@ -248,6 +249,7 @@ test('where the times of one owner cannot be moved after the clock was set back,
   await self.store.add(
     { ...blank, id: '2', createdAt: epochMs, ...told, owner: 'b', liveOwner: 'b' },
     other,
+    epochMs,
   );
   self.worker.drive(fence);
   self.worker.drive(other);
@@ -407,7 +409,7 @@ test('a success draws nearer what waits for its origin, and what has sent nothin
 test('what another tab has taken over is not sent any more', async () => {
   const self = rig();
   await self.add('1');
-  await self.store.adopt({ owner: 'a', token: 'b' }, { leaseUntil: undefined, from: undefined });
+  await self.store.adopt({ owner: 'a', token: 'b' }, fence.token, epochMs);
   self.worker.drive(fence);
   await self.pass(60_000);
   expect(self.log).toEqual([]);

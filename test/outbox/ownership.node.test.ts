@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createMemoryBackend } from '../../src/outbox/store/backends.ts';
-import { createOwnership, type Ownership } from '../../src/outbox/delivery/ownership.ts';
+import { Ownership, type OwnershipContext } from '../../src/outbox/delivery/ownership.ts';
 import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
 import type { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Fence, NewRow } from '../../src/outbox/store/schema.ts';
@@ -24,8 +24,11 @@ const row: NewRow = {
   nextRetryAt: 0,
 };
 
-/** Tabs of one browser that share a store, and its locks if it has any. */
-function createTabs({ hasLocks }: { readonly hasLocks: boolean }) {
+/** What a browser's Web Locks do. */
+type World = 'well' | 'missing' | 'never granted';
+
+/** Tabs of one browser that share a store, and its locks. */
+function createTabs(world: World = 'well') {
   const clock = createVirtualClock();
   const store = createRowStore(createMemoryBackend());
   const browser = createLocks(setImmediate);
@@ -33,26 +36,46 @@ function createTabs({ hasLocks }: { readonly hasLocks: boolean }) {
   const errors: unknown[] = [];
   let rows = 0;
 
-  const open = (tab: string, of: RowStore = store): Ownership =>
-    createOwnership({
+  const lockOf = (tab: string) =>
+    ({
+      well: browser.open(tab).lock,
+      missing: undefined,
+      'never granted': () => () => {},
+    })[world];
+  const open = (tab: string, more: Partial<OwnershipContext> = {}): Ownership =>
+    new Ownership({
       clock,
-      store: of,
-      lock: hasLocks ? browser.open(tab).lock : undefined,
+      store,
+      lock: lockOf(tab),
       name: 'db',
+      tokens: new Set(),
       onGain: () => void gained.push(tab),
+      onLoss: () => {},
       onError: (error) => void errors.push(error),
+      ...more,
     });
   const add = (tab: Ownership): Promise<Fence> =>
-    tab.use(async (fence, leaseUntil) => {
+    tab.use(async (fence) => {
       const { owner } = fence;
       rows += 1;
-      await store.add({ ...row, id: `${rows}`, owner, liveOwner: owner }, fence, leaseUntil);
+      await store.add({ ...row, id: `${rows}`, owner, liveOwner: owner }, fence, clock.now());
       return fence;
     });
   /** Who has locks and who waits for them, as `holder, waiter`. */
   const locks = (): string[] => browser.queues().map((queue) => queue.join(', '));
-  return { clock, store, open, add, locks, gained, errors };
+  const pass = async (ms: number): Promise<void> => {
+    for (let left = ms; left > 0; left -= 10_000) {
+      clock.advance(10_000);
+      await settle();
+    }
+  };
+  return { clock, store, open, add, locks, gained, errors, pass };
 }
+
+/** A tab that is frozen, and neither signs nor gives up what it has. */
+const frozen = (store: RowStore): { store: RowStore } => ({
+  store: { ...store, sign: () => new Promise(() => {}) },
+});
 
 const finish = async (store: RowStore, seq: number, fence: Fence): Promise<void> => {
   const claimed = await store.claim(seq, fence, 1);
@@ -61,7 +84,7 @@ const finish = async (store: RowStore, seq: number, fence: Fence): Promise<void>
 };
 
 test('a tab without rows holds no lock and asks for none; with its first row it holds one', async () => {
-  const { open, add, locks } = createTabs({ hasLocks: true });
+  const { open, add, locks } = createTabs();
   const a = open('a');
   await a.look();
   expect(locks()).toEqual([]);
@@ -73,7 +96,7 @@ test('a tab without rows holds no lock and asks for none; with its first row it 
 });
 
 test('the others wait for its lock; one of them takes over when it dies, the rest go on waiting', async () => {
-  const { store, open, add, locks, gained } = createTabs({ hasLocks: true });
+  const { clock, store, open, add, locks, gained } = createTabs();
   const [a, b, c] = [open('a'), open('b'), open('c')] as const;
   const first = await add(a);
   await b.look();
@@ -88,11 +111,11 @@ test('the others wait for its lock; one of them takes over when it dies, the res
   const [taken] = b.held();
   expect(taken?.owner).toBe(first.owner);
   expect(taken?.token).not.toBe(first.token);
-  expect(await store.owners()).toEqual([taken]);
+  expect(await store.owners()).toEqual([{ ...taken, signedAt: clock.now() }]);
 });
 
 test('an owner with nothing left is given up, and nobody waits for it any more', async () => {
-  const { store, open, add, locks } = createTabs({ hasLocks: true });
+  const { store, open, add, locks } = createTabs();
   const [a, b] = [open('a'), open('b')] as const;
   const fence = await add(a);
   await b.look();
@@ -107,7 +130,7 @@ test('an owner with nothing left is given up, and nobody waits for it any more',
 });
 
 test('a row that is added while its owner is given up has another owner, which the others can see', async () => {
-  const { store, open, add, locks } = createTabs({ hasLocks: true });
+  const { store, open, add, locks } = createTabs();
   const a = open('a');
   const before = await add(a);
   await finish(store, 1, before);
@@ -115,14 +138,14 @@ test('a row that is added while its owner is given up has another owner, which t
   const after = await add(a);
   expect(await tidying).toEqual([before]);
   expect(after.owner).not.toBe(before.owner);
-  expect(await store.owners()).toEqual([after]);
+  expect(await store.owners()).toMatchObject([after]);
   expect(a.held()).toEqual([after]);
   await settle();
   expect(locks()).toEqual(['a']);
 });
 
 test('an owner that still has rows stays that of new rows', async () => {
-  const { open, add } = createTabs({ hasLocks: true });
+  const { open, add } = createTabs();
   const a = open('a');
   const fence = await add(a);
   expect(await a.tidy()).toEqual([]);
@@ -130,7 +153,7 @@ test('an owner that still has rows stays that of new rows', async () => {
 });
 
 test('a page that is put away holds and asks for nothing, takes nothing, and has its rows again when it is back', async () => {
-  const { store, open, add, locks, gained } = createTabs({ hasLocks: true });
+  const { store, open, add, locks, gained } = createTabs();
   const [a, b] = [open('a'), open('b')] as const;
   await add(b);
   const mine = await add(a);
@@ -155,7 +178,7 @@ test('a page that is put away holds and asks for nothing, takes nothing, and has
 });
 
 test('a page that is put away just as it takes over has not', async () => {
-  const { store, open, add, locks, gained } = createTabs({ hasLocks: true });
+  const { store, open, add, locks, gained } = createTabs();
   const a = open('a');
   let isAdopting = (): void => {};
   const started = new Promise<void>((resolve) => (isAdopting = resolve));
@@ -167,7 +190,7 @@ test('a page that is put away just as it takes over has not', async () => {
       return store.adopt(...args);
     },
   };
-  const b = open('b', slow);
+  const b = open('b', { store: slow });
   await add(a);
   await b.look();
   a.dispose();
@@ -181,13 +204,13 @@ test('a page that is put away just as it takes over has not', async () => {
 });
 
 test('where taking over fails, the lock goes to the next, and it is tried again later', async () => {
-  const { clock, store, open, add, locks, gained, errors } = createTabs({ hasLocks: true });
+  const { clock, store, open, add, locks, gained, errors } = createTabs();
   let isBroken = true;
   const broken: RowStore = {
     ...store,
     adopt: (...args) => (isBroken ? Promise.reject(new Error('disk')) : store.adopt(...args)),
   };
-  const [a, b] = [open('a'), open('b', broken)] as const;
+  const [a, b] = [open('a'), open('b', { store: broken })] as const;
   await add(a);
   await b.look();
   a.dispose();
@@ -199,11 +222,10 @@ test('where taking over fails, the lock goes to the next, and it is tried again 
   await settle();
   expect(gained).toEqual(['b']);
   expect(locks()).toEqual(['b']);
-  expect(clock.pending()).toBe(0);
 });
 
 test('after its end it takes nothing more, and new rows are refused', async () => {
-  const { store, open, add, locks, clock } = createTabs({ hasLocks: true });
+  const { store, open, add, locks, clock } = createTabs();
   const a = open('a');
   await add(a);
   a.dispose();
@@ -214,136 +236,170 @@ test('after its end it takes nothing more, and new rows are refused', async () =
   expect(clock.pending()).toBe(0);
 });
 
-test('without locks, what is given up in good order is taken by whoever looks next', async () => {
-  const { open, add, gained } = createTabs({ hasLocks: false });
-  const [a, b] = [open('a'), open('b')] as const;
-  await add(a);
-  a.dispose();
-  await settle();
-  await b.look();
-  expect(gained).toEqual(['b']);
-  expect(b.held()).toHaveLength(1);
+describe.each<World>(['well', 'missing', 'never granted'])('where locks are %s', (world) => {
+  test('what a tab that dies has given up is taken at once', async () => {
+    const { open, add, gained } = createTabs(world);
+    const [a, b] = [open('a'), open('b')] as const;
+    await add(a);
+    a.dispose();
+    await settle();
+    await b.look();
+    await settle();
+    expect(gained).toEqual(['b']);
+    expect(b.held()).toHaveLength(1);
+  });
+
+  test('what a dead or frozen tab has is taken by one tab alone within two minutes, and stays there', async () => {
+    const { store, open, add, gained, pass } = createTabs(world);
+    const a = open('a', frozen(store));
+    const [b, c] = [open('b'), open('c')] as const;
+    const { owner } = await add(a);
+    await b.look();
+    await c.look();
+    await pass(120_000);
+    const takers = [b, c].filter((tab) => tab.isHeld(owner));
+    expect(takers).toHaveLength(1);
+    const [record] = await store.owners();
+    expect(takers[0]?.held()).toMatchObject([{ owner, token: record?.token }]);
+    const before = gained.length;
+    await pass(300_000);
+    expect(gained).toHaveLength(before);
+  });
+
+  test('a page that opens long after the last sign does not wait', async () => {
+    const { clock, store, open, add, gained } = createTabs(world);
+    await add(open('a', frozen(store)));
+    clock.advance(100_001);
+    const b = open('b');
+    await b.look();
+    expect(gained).toEqual(['b']);
+  });
+
+  test('a frozen tab that wakes gives up what another has taken', async () => {
+    const { store, open, add, pass } = createTabs(world);
+    let isFrozen = true;
+    const a = open('a', {
+      store: {
+        ...store,
+        sign: (...args) => (isFrozen ? Promise.reject(new Error('frozen')) : store.sign(...args)),
+      },
+    });
+    const b = open('b');
+    const fence = await add(a);
+    await b.look();
+    await pass(120_000);
+    expect(b.isHeld(fence.owner)).toBe(true);
+    isFrozen = false;
+    await pass(20_000);
+    expect(a.has(fence)).toBe(false);
+    expect(await store.claim(1, fence, 1)).toBe('lost');
+  });
 });
 
-/** Lets time pass in steps, as timers that follow from others need it. */
-async function pass(clock: ReturnType<typeof createVirtualClock>, ms: number): Promise<void> {
-  for (let left = ms; left > 0; left -= 10_000) {
-    clock.advance(10_000);
-    await settle();
-  }
-}
-
-test('without locks, one that crashes is dead 100 s after its last sign, and one tab alone takes over', async () => {
-  const { clock, store, open, add, gained } = createTabs({ hasLocks: false });
-  const a = open('a', { ...store, renew: () => new Promise(() => {}) });
+test('a lock that is granted after another tab has taken over takes nothing from that tab', async () => {
+  const { store, open, add, locks, gained, pass } = createTabs();
+  const a = open('a', frozen(store));
   const [b, c] = [open('b'), open('c')] as const;
   await add(a);
-  await b.look();
   await c.look();
-  await pass(clock, 100_000);
-  expect(gained).toEqual([]);
-  await pass(clock, 20_000);
-  expect(gained).toHaveLength(1);
-  const before = await store.owners();
-  await pass(clock, 300_000);
-  expect(gained).toHaveLength(1);
-  expect((await store.owners())[0]?.token).toBe(before[0]?.token);
-});
-
-test('without locks, both may look at once, and one has it', async () => {
-  const { store, open, add, gained } = createTabs({ hasLocks: false });
-  const [a, b, c] = [open('a'), open('b'), open('c')] as const;
-  await add(a);
-  a.leave();
-  await settle();
-  await Promise.all([b.look(), c.look()]);
-  expect(gained).toHaveLength(1);
-  expect([...b.held(), ...c.held()]).toEqual(
-    (await store.owners()).map(({ owner, token }) => ({ owner, token })),
-  );
-});
-
-test('without locks, a hidden tab whose timers ring once a minute keeps its rows', async () => {
-  const { clock, store, open, add, gained } = createTabs({ hasLocks: false });
-  let throttledUntil = 0;
-  const throttled = {
-    ...clock,
-    setTimeout(callback: () => void) {
-      throttledUntil = Math.max(throttledUntil, clock.now()) + 60_000;
-      return clock.setTimeout(callback, throttledUntil - clock.now());
-    },
-  };
-  const a = createOwnership({
-    clock: throttled,
-    store,
-    lock: undefined,
-    name: 'db',
-    onGain: () => {},
-    onError: () => {},
-  });
-  const b = open('b');
-  const fence = await add(a);
+  await pass(40_000);
   await b.look();
-  await pass(clock, 1_200_000);
-  expect(gained).toEqual([]);
-  expect(a.held()).toEqual([fence]);
-});
-
-test('without locks, a lease that lies too far ahead is that of a clock that was set back', async () => {
-  const { clock, open, add, gained } = createTabs({ hasLocks: false });
-  const [a, b] = [open('a'), open('b')] as const;
-  await add(a);
-  clock.jump(-5000);
-  await b.look();
-  // So little may be the difference of two clocks.
-  expect(gained).toEqual([]);
-  clock.jump(-5001);
-  await b.look();
+  // c is the first to wait for the lock, and b the first to find the silence.
+  c.leave();
+  await pass(120_000);
   expect(gained).toEqual(['b']);
+  await c.comeBack();
+  a.dispose();
+  await settle();
+  await settle();
+  expect(gained).toEqual(['b']);
+  expect(locks()).toEqual(['b, c']);
 });
 
-test('without locks, a machine that has slept for hours has one owner of everything afterwards', async () => {
-  const { clock, store, open, add, gained } = createTabs({ hasLocks: false });
-  const [a, b] = [open('a'), open('b')] as const;
-  await add(a);
-  await b.look();
-  clock.sleep(7_200_000);
-  await pass(clock, 60_000);
-  expect(a.held().length + b.held().length).toBe(1);
-  expect(gained.length).toBeLessThan(2);
-  const [record] = await store.owners();
-  expect([...a.held(), ...b.held()]).toMatchObject([{ token: record?.token }]);
-});
-
-test('without locks, a lease goes on being prolonged after the store has failed', async () => {
-  const { clock, store, open, add, errors } = createTabs({ hasLocks: false });
-  let isBroken = true;
-  const a = open('a', {
-    ...store,
-    renew: (...args) => (isBroken ? Promise.reject(new Error('disk')) : store.renew(...args)),
+describe.each<World>(['missing', 'never granted'])('where locks are %s', (world) => {
+  test('both may look at once, and one has it', async () => {
+    const { store, open, add, gained } = createTabs(world);
+    const [a, b, c] = [open('a'), open('b'), open('c')] as const;
+    await add(a);
+    a.leave();
+    await settle();
+    await Promise.all([b.look(), c.look()]);
+    expect(gained).toHaveLength(1);
+    expect([...b.held(), ...c.held()]).toMatchObject(
+      (await store.owners()).map(({ owner, token }) => ({ owner, token })),
+    );
   });
-  await add(a);
-  await pass(clock, 20_000);
-  expect(errors).toEqual([new Error('disk')]);
-  isBroken = false;
-  await pass(clock, 40_000);
-  expect((await store.owners())[0]?.leaseUntil).toBe(clock.now() + 90_000);
+
+  test('a hidden tab whose timers ring once a minute keeps its rows', async () => {
+    const { clock, open, add, gained, pass } = createTabs(world);
+    let throttledUntil = 0;
+    const throttled = {
+      ...clock,
+      setTimeout(callback: () => void) {
+        throttledUntil = Math.max(throttledUntil, clock.now()) + 60_000;
+        return clock.setTimeout(callback, throttledUntil - clock.now());
+      },
+    };
+    const a = open('a', { clock: throttled });
+    const b = open('b');
+    const fence = await add(a);
+    await b.look();
+    await pass(1_200_000);
+    expect(gained).toEqual([]);
+    expect(a.held()).toEqual([fence]);
+  });
+
+  test.each([-3_600_000, -5000, 5000, 3_600_000])(
+    'a clock that is set by %i ms takes nothing from a tab that lives',
+    async (byMs) => {
+      const { clock, open, add, gained, pass } = createTabs(world);
+      const [a, b] = [open('a'), open('b')] as const;
+      await add(a);
+      await b.look();
+      clock.jump(byMs);
+      await b.look();
+      await pass(300_000);
+      expect(gained).toEqual([]);
+      expect(a.held()).toHaveLength(1);
+    },
+  );
+
+  test('a machine that has slept for hours has the same owner of everything afterwards', async () => {
+    const { clock, open, add, gained, pass } = createTabs(world);
+    const [a, b] = [open('a'), open('b')] as const;
+    const fence = await add(a);
+    await b.look();
+    clock.sleep(7_200_000);
+    await pass(300_000);
+    expect(gained).toEqual([]);
+    expect(a.has(fence)).toBe(true);
+  });
+
+  test('a tab goes on signing after the store has failed', async () => {
+    const { clock, store, open, add, errors, pass } = createTabs(world);
+    let isBroken = true;
+    const a = open('a', {
+      store: {
+        ...store,
+        sign: (...args) => (isBroken ? Promise.reject(new Error('disk')) : store.sign(...args)),
+      },
+    });
+    await add(a);
+    await pass(20_000);
+    expect(errors).toEqual([new Error('disk')]);
+    isBroken = false;
+    await pass(20_000);
+    expect((await store.owners())[0]?.signedAt).toBe(clock.now());
+  });
 });
 
-test('without locks, rows that another tab had for a while go on under the token that is on the disk', async () => {
-  const { clock, store, open, add } = createTabs({ hasLocks: false });
-  const a = open('a');
-  const first = await add(a);
-  const b = open('b');
-  // The machine has slept: b takes over before a has given a sign, and later a takes its own back.
-  clock.sleep(120_000);
-  await b.look();
-  expect(b.held()).toMatchObject([{ owner: first.owner }]);
-  a.lose(first);
-  clock.sleep(120_000);
-  await a.look();
-  const fence = await add(a);
-  expect(a.has(fence)).toBe(true);
-  await finish(store, 1, a.held()[0] ?? first);
-  expect(await store.find('2')).toMatchObject({ owner: fence.owner });
+test('what an earlier connection of the same page has left is taken without waiting for its silence', async () => {
+  const { store, open, add, gained } = createTabs('never granted');
+  const tokens = new Set<string>();
+  const before = open('before', { ...frozen(store), tokens });
+  await add(before);
+  before.dispose();
+  const after = open('after', { tokens });
+  await after.look();
+  expect(gained).toEqual(['after']);
 });

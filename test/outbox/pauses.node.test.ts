@@ -55,7 +55,11 @@ test('every tab shows what one of them has paused, also one that is opened later
   await browser.pass(200);
   for (const other of [early, late]) {
     expect(await shownBy(other)).toBe(whilePaused);
-    expect(await other.outbox.list()).toEqual(await tab.outbox.list());
+    const entries = await other.outbox.list();
+    expect(entries.map(({ sentBy }) => sentBy)).toEqual([undefined, 'another-tab']);
+    expect(entries.map((entry) => ({ ...entry, sentBy: entry.sentBy && 'this-tab' }))).toEqual(
+      await tab.outbox.list(),
+    );
   }
   const [paused] = await tab.outbox.list({ state: 'paused' });
   await tab.outbox.retry(paused?.idempotencyKey ?? '');

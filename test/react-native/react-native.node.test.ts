@@ -241,7 +241,7 @@ test('an outbox says what it lacks and, with that, delivers from memory', async 
       },
     });
   expect(create).toThrow(
-    'createOutbox: structuredClone is missing here, and must be there: see docs/connectivity.md#react-native in the repository of steadfetch.',
+    'createOutbox: structuredClone is missing here, and must be there: see node_modules/steadfetch/docs/react-native.md.',
   );
   polyfill('crypto', { getRandomValues: (words: Uint32Array) => words.fill(7) });
   polyfill('structuredClone', (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown);

@@ -75,3 +75,45 @@ test('with a page that loads at once, the origin is never down', async () => {
   await rig.time.advance(50_000);
   expect(story).toEqual(['up']);
 });
+
+test.each([
+  ['2 s', 2000, 7250],
+  ['6 s', 6000, 7250],
+  ['9 s', 9000, 10_250],
+  ['30 s', 30_000, 31_250],
+])(
+  'a first load fails once its endpoint goes on failing after another was answered, at %s, and no sooner than alone',
+  async (_, answeredAt, failsAt) => {
+    const rig = createRig({ health: {} });
+    rig.server.plan('/a', ...Array.from({ length: 1000 }, () => ({ status: 503, afterMs: 50 })));
+    let failedAt: number | undefined;
+    new QueryObserver(rig.client, {
+      queryKey: ['a'],
+      queryFn: () => rig.steady.json<string>(`${api}/a`),
+    }).subscribe(({ status }) => {
+      if (status === 'error') failedAt ??= rig.elapsed();
+    });
+    await rig.time.advance(answeredAt);
+    void rig.steady.json(`${api}/other`);
+    await rig.time.advance(60_000 - answeredAt);
+    expect(failedAt).toBe(failsAt);
+  },
+);
+
+test('an endpoint that is down is probed as soon as another is answered: it may be back, too', async () => {
+  const rig = createRig({ health: {} });
+  rig.server.plan('/a', ...Array.from({ length: 1000 }, () => 503));
+  const observer = new QueryObserver(rig.client, {
+    queryKey: ['a'],
+    queryFn: () => rig.steady.json<string>(`${api}/a`),
+  });
+  observer.subscribe(() => {});
+  await rig.time.advance(40_000);
+  rig.server.unplan('/a');
+  const before = rig.server.times('/a').length;
+  expect(rig.elapsed() - (rig.server.times('/a').at(-1) ?? 0)).toBeGreaterThan(1200);
+  void rig.steady.json(`${api}/other`);
+  await rig.time.advance(0);
+  expect(rig.server.times('/a').slice(before)).toEqual([40_000]);
+  expect(observer.getCurrentResult().status).toBe('success');
+});

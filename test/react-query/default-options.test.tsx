@@ -36,6 +36,20 @@ async function timesWith(rig: Rig, own: object = {}): Promise<number[]> {
 }
 
 describe('mergeDefaultOptions(steady, yours)', () => {
+  test.each<readonly [name: string, yours: DefaultOptions, sent: number, said: number]>([
+    ['retry: false for queries', { queries: { retry: false } }, 1, 1],
+    ['retry: 0 for queries', { queries: { retry: 0 } }, 1, 0],
+    ['retry: 1 for queries', { queries: { retry: 1 } }, 2, 0],
+    ['retry: false for mutations', { mutations: { retry: false } }, 5, 0],
+    ['nothing', {}, 5, 0],
+  ])("keeps the app's %s, and says what is off by it", async (_name, yours, sent, said) => {
+    const rig = mergedRig(yours, { health: false, policy: { maxRetries: 4 } });
+    mergeDefaultOptions(rig.steady, yours);
+    rig.server.plan('/a', 503, 503, 503, 503, 503, 503);
+    expect(await timesWith(rig)).toHaveLength(sent);
+    expect(warnings.filter((text) => text.includes('retry: false'))).toHaveLength(said);
+  });
+
   test("keeps both: the app's staleTime, and the policy of the instance", async () => {
     const rig = mergedRig({ queries: { staleTime: 60_000 }, mutations: { gcTime: 5 } });
     rig.server.plan('/a', 404);
@@ -296,10 +310,11 @@ describe('fetchQuery and prefetchQuery', () => {
 });
 
 describe('refetchOnReconnect', () => {
-  test.each<[string, object]>([
-    ['with the watch over the network', { connectivity: watchConnectivity() }],
-    ['without it', {}],
-  ])('%s, it fires when the browser is back', async (_name, config) => {
+  test.each<[string, object, number[]]>([
+    // The answer to a request of its own is the first word that the network is there.
+    ['with the watch over the network', { connectivity: watchConnectivity() }, [0, 1000, 2000]],
+    ['without it', {}, [0, 2000]],
+  ])('%s, it fires when the browser is back', async (_name, config, times) => {
     const rig = createRig(config);
     function It() {
       useQuery({ queryKey, queryFn: () => rig.steady.json('/a') });
@@ -312,6 +327,6 @@ describe('refetchOnReconnect', () => {
     setBrowserOnline(true);
     await rig.time.advance(1000);
     expect(onlineManager.isOnline()).toBe(true);
-    expect(rig.server.times()).toEqual([0, 2000]);
+    expect(rig.server.times('/a')).toEqual(times);
   });
 });

@@ -301,7 +301,7 @@ describe('the status of a mutation that there is not', () => {
   };
   const message = (key: string, cure: string): string =>
     `[steadfetch] useMutationStatus is given the key ${key}, and no mutation of this QueryClient has had it: ` +
-    `it says idle. ${cure}. See docs/mutations.md#what-the-user-sees in the repository of steadfetch.`;
+    `it says idle. ${cure}. See node_modules/steadfetch/docs/mutations.md#what-the-user-sees.`;
 
   test.each([
     [['orders'], ['order']],
@@ -407,6 +407,15 @@ describe('a POST that nothing says may be done twice', () => {
     expect(warnings).toEqual([
       expect.stringMatching(/POST \/search has failed.*apis: \[\{ match, idempotent: true \}\]/),
     ]);
+  });
+
+  test('is not told of where the API is declared to take no keys', async () => {
+    const rig = createRig({ apis: [{ match: /./, idempotency: 'none' }] });
+    await post(rig);
+    expect(rig.server.sent).toHaveLength(1);
+    const request = rig.steady.fetch('/a', { method: 'POST', idempotencyKey: 'a' });
+    await Promise.all([request.catch(() => {}), rig.time.advance(1000)]);
+    expect(warnings).toEqual([]);
   });
 
   test('is not told of where that is declared', async () => {

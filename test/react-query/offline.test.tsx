@@ -454,7 +454,7 @@ describe('without a probe', () => {
     const calls = [`${api}/a`, `${api}/b`, `${other}/c`].map((url) => send(rig, url));
     const post = send(rig, `${api}/d`, { method: 'POST' });
     await rig.time.advance(13_999);
-    expect(sentTo(rig)).toEqual(['0 GET /lost', '2000 HEAD /', '6000 HEAD /']);
+    expect(sentTo(rig)).toEqual(['0 HEAD /', '0 GET /lost', '2000 HEAD /', '6000 HEAD /']);
     expect([...calls, post].map(({ state }) => state)).toEqual(
       inVain.slice(0, 4).map(() => 'pending'),
     );
@@ -462,7 +462,7 @@ describe('without a probe', () => {
     await rig.time.advance(1);
     expect(onlineManager.isOnline()).toBe(true);
     await rig.time.advance(1000);
-    expect(sentTo(rig)[3]).toBe('14000 HEAD /');
+    expect(sentTo(rig)[4]).toBe('14000 HEAD /');
     expect([...calls, post].map(({ state }) => state)).toEqual(
       inVain.slice(0, 4).map(() => 'resolved'),
     );
@@ -527,18 +527,30 @@ describe('the hand on React Query’s onlineManager', () => {
     steady.dispose();
   });
 
-  test('the browser’s offline alone pauses nothing', () => {
-    watchingRig();
+  test('the browser’s offline counts until an origin answers a request of our own', async () => {
+    const rig = watchingRig();
     setBrowserOnline(false);
+    expect(onlineManager.isOnline()).toBe(false);
+    await rig.time.advance(0);
+    expect(rig.server.sent.map(({ request }) => request)).toEqual(['HEAD /']);
     expect(onlineManager.isOnline()).toBe(true);
   });
 
+  test('a page that was loaded offline is online until a request has failed', async () => {
+    setBrowserOnline(false, false);
+    const rig = watchingRig();
+    await rig.time.advance(1000);
+    expect(onlineManager.isOnline()).toBe(true);
+    expect(rig.server.sent).toEqual([]);
+  });
+
   test.each([
-    ['React Query alone', () => new QueryClient()],
-    ['ours', undefined],
+    ['React Query alone', () => new QueryClient(), [0, 2000, 4000]],
+    // And when an answer has refuted what the browser says.
+    ['ours', undefined, [0, 1000, 2000, 3000, 4000]],
   ])(
     'what is shown is fetched again when the browser is back, each time: %s',
-    async (_name, makeClient) => {
+    async (_name, makeClient, times) => {
       const rig = watchingRig({}, makeClient);
       // By itself React Query hears of the browser's events.
       if (makeClient) rig.steady.dispose();
@@ -554,11 +566,11 @@ describe('the hand on React Query’s onlineManager', () => {
         setBrowserOnline(true);
         await rig.time.advance(1000);
       }
-      expect(rig.server.times()).toEqual([0, 2000, 4000]);
+      expect(rig.server.times('/a')).toEqual(times);
     },
   );
 
-  test('once only, where a request has shown in between that it was offline', async () => {
+  test('once only, where it was found offline in between', async () => {
     const rig = watchingRig();
     function Shown() {
       useQuery({ queryKey: ['it'], queryFn: () => rig.steady.json(`${api}/a`) });
@@ -566,9 +578,8 @@ describe('the hand on React Query’s onlineManager', () => {
     }
     rig.show(<Shown />);
     await rig.time.advance(1000);
+    rig.server.plan('/', 'network');
     setBrowserOnline(false);
-    rig.server.plan('/b', 'network');
-    send(rig, `${other}/b`);
     await rig.time.advance(0);
     expect(onlineManager.isOnline()).toBe(false);
     setBrowserOnline(true);
@@ -611,10 +622,12 @@ describe('the hand on React Query’s onlineManager', () => {
     newest.dispose();
     rig.server.plan('/here', 'network');
     setBrowserOnline(false);
-    // React Query by itself would take the browser's word.
-    expect(onlineManager.isOnline()).toBe(true);
     await rig.time.advance(0);
     expect(onlineManager.isOnline()).toBe(false);
+    // React Query by itself would take the browser's word alone.
+    rig.server.unplan('/here');
+    await rig.time.advance(3000);
+    expect(onlineManager.isOnline()).toBe(true);
   });
 
   test('an older instance that is disposed of takes nothing from a newer one', async () => {
@@ -626,10 +639,12 @@ describe('the hand on React Query’s onlineManager', () => {
     rig.steady.dispose();
     rig.server.plan('/here', 'network');
     setBrowserOnline(false);
-    // React Query by itself would take the browser's word.
-    expect(onlineManager.isOnline()).toBe(true);
     await rig.time.advance(0);
     expect(onlineManager.isOnline()).toBe(false);
+    // React Query by itself would take the browser's word alone.
+    rig.server.unplan('/here');
+    await rig.time.advance(3000);
+    expect(onlineManager.isOnline()).toBe(true);
     newer.dispose();
   });
 });

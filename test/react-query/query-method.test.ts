@@ -82,7 +82,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   'is paused while the server is down, and goes out as the probe': {
     config: { health: {} },
     statuses: [503, 503],
-    times: [0, 500, 1700],
+    times: [0, 500, 1050],
     result: 'succeeded',
   },
   'ends when it was paused for too long': {

@@ -1,4 +1,5 @@
 import { environmentManager, QueryClient, QueryObserver } from '@tanstack/react-query';
+import { decide, type Failure, type Operation, presets } from 'steadfetch';
 import { retryPolicy, type RetryPolicyOptions } from 'steadfetch/policy';
 import { virtualTime } from 'steadfetch/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -84,6 +85,59 @@ describe('with retryPolicy()', () => {
     });
   });
 
+  test('it decides as decide() does for a query of another client', () => {
+    const random = (): number => 0.5;
+    const statuses = [0, 301, 400, 404, 408, 409, 413, 425, 429, 500, 501, 502, 503, 504, 511, 529];
+    const answers = [undefined, true, false];
+    const policies = [{}, { maxRetries: 0 }, { maxRetries: 9, deadlineMs: 40_000 }, { factor: 1 }];
+    let compared = 0;
+    for (const own of policies)
+      for (const status of statuses)
+        for (const retryAfter of [undefined, '0', '7', '61'])
+          for (const answer of answers) {
+            const policy = { ...presets.interactive, ...own, shouldRetry: () => answer };
+            const { retry, retryDelay } = retryPolicy({
+              ...own,
+              random,
+              now: () => 0,
+              shouldRetry: () => answer,
+            });
+            const headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
+            const error = status === 0 ? new Error('it') : { status, headers };
+            const retryAfterMs = retryAfter === undefined ? undefined : Number(retryAfter) * 1000;
+            const failure: Failure =
+              status === 0
+                ? { kind: 'error', processed: 'unknown' }
+                : { kind: 'http', status, retryAfterMs, inProgress: false, processed: 'unknown' };
+            const operation: Operation = {
+              id: 0,
+              kind: 'query',
+              method: 'GET',
+              url: undefined,
+              keyed: false,
+              idempotent: true,
+              attempt: 1,
+              startedAt: 0,
+              pausedMs: 0,
+              retriedFor: [],
+              previousBackoffMs: undefined,
+            };
+            const expected = decide(failure, operation, policy, {
+              nowMs: 0,
+              random,
+              isForeign: true,
+            });
+            const delayMs = retryDelay(0, error);
+            const isRetried = retry(0, error);
+            const told = [own, status, retryAfter, answer];
+            expect([told, isRetried]).toEqual([told, expected.kind === 'retry']);
+            if (expected.kind !== 'retry') continue;
+            expect([told, delayMs]).toEqual([told, expected.delayMs]);
+            compared++;
+          }
+    expect(compared).toBeGreaterThan(100);
+  });
+
   const untouchable = (): object =>
     new Proxy(
       {},
@@ -134,5 +188,16 @@ describe('with retryPolicy()', () => {
       'retryPolicy: maxRetries is -1, and must be a number from 0 to Infinity.',
     );
     expect(() => retryPolicy({ timeout: 1 } as never)).toThrow('retryPolicy: timeout');
+    expect(() => retryPolicy({ capMs: 10 })).toThrow('retryPolicy: capMs is 10');
   });
+
+  test.each([NaN, -1, 'soon', undefined])(
+    'in production baseMs: %s counts as not given',
+    (baseMs) => {
+      vi.stubEnv('NODE_ENV', 'production');
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const { retryDelay } = retryPolicy({ baseMs, random: () => 0 } as RetryPolicyOptions);
+      expect(retryDelay(0, new Error('it'))).toBe(1000);
+    },
+  );
 });

@@ -31,9 +31,9 @@ async function endsOf(answersMs: number): Promise<string[]> {
 // Nobody knows what is usual there, so no answer is slow: but each that is waited for longer than 300 ms
 // doubles the gap.
 test.each([
-  [50, 28_596],
-  [400, 29_513],
-  [1000, 31_795],
+  [50, 25_163],
+  [400, 26_080],
+  [1000, 28_362],
 ])(
   'a page that was opened in an outage gets all that it has asked for, from an API that takes %d ms for everything',
   async (answersMs, lastMs) => {

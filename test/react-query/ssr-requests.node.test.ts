@@ -117,7 +117,7 @@ describe('the requests of users', () => {
 const warning =
   '[steadfetch] An instance is shared by the requests of this server (it was made at module level, or serves ' +
   'several QueryClients), so a server that is down, or a 429, for one request fails those of other users. Call ' +
-  'createSteadfetch for each request, beside new QueryClient. See docs/ssr.md#an-instance-for-each-request in the repository of steadfetch.';
+  'createSteadfetch for each request, beside new QueryClient. See node_modules/steadfetch/docs/ssr.md#an-instance-for-each-request.';
 
 describe('an instance that several requests share', () => {
   const spyOnWarn = () => {

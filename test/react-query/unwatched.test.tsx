@@ -87,7 +87,7 @@ describe("without connectivity, the browser's word is React Query's", () => {
     );
     expect(container.textContent).toBe(
       'Failed: useConnectivity: this instance does not watch the network. ' +
-        'Make it with createSteadfetch({ connectivity: watchConnectivity() }).',
+        'Create it with createSteadfetch({ connectivity: watchConnectivity() }).',
     );
   });
 });

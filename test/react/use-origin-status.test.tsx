@@ -47,8 +47,8 @@ test('where a page asks one endpoint alone, its origin is down while that endpoi
   await rig.time.advance(20_000);
   expect([...seen].slice(0, 3)).toEqual([
     [0, 'down 20'],
-    [1200, 'recovering 18'],
-    [1225, 'recovering 17'],
+    [1050, 'recovering 18'],
+    [1075, 'recovering 17'],
   ]);
   expect([...seen.values()].at(-1)).toBe('up 0');
 });

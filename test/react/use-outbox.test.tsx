@@ -1,9 +1,10 @@
 import { notifyManager, QueryClientProvider, useMutation } from '@tanstack/react-query';
 import { act, render, screen } from '@testing-library/react';
-import { StrictMode, type ReactNode } from 'react';
+import { StrictMode, type ReactNode, useEffect } from 'react';
 import { createSteadfetch } from 'steadfetch';
 import { createOutbox, outboxHandler } from 'steadfetch/outbox';
 import {
+  type OutboxControls,
   useOutbox,
   useOutboxEntries,
   useOutboxEntry,
@@ -293,11 +294,20 @@ test('plain useMutation takes the options as they are', async () => {
   expect(text()).toBe('2');
 });
 
-test('without an outbox the hook says what is missing', () => {
-  const error = vi.spyOn(console, 'error').mockImplementation(() => {});
+test('without an outbox the hook is empty, and says once what is missing, as its controls do', async () => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
   tab.outbox.dispose();
-  expect(() => show(<Counts />)).toThrow(
-    'useOutbox: this QueryClient has no outbox. Make one at start-up: createOutbox({ steady, queryClient, handlers }).',
-  );
-  error.mockRestore();
+  const seen: OutboxControls[] = [];
+  const Empty = () => {
+    const controls = useOutbox();
+    useEffect(() => void seen.push(controls));
+    return <p>{controls.dead}</p>;
+  };
+  show(<Empty />);
+  const missing =
+    'useOutbox: this QueryClient has no outbox. Make one at start-up: createOutbox({ steady, queryClient, handlers }).';
+  expect(screen.getByRole('paragraph').textContent).toBe('0');
+  expect(warn.mock.calls).toEqual([[`[steadfetch] ${missing} Until then it shows nothing.`]]);
+  await expect(seen[0]?.retryAll()).rejects.toThrow(missing);
+  warn.mockRestore();
 });

@@ -20,6 +20,7 @@ const samples = [...readme.matchAll(/```tsx?\n(?<code>.*?)```/gs)].map(
   ({ groups }) => groups?.['code'],
 );
 const files = [
+  'first-step.ts',
   'steady.ts',
   'products.tsx',
   'loader.ts',

@@ -202,7 +202,7 @@ describe('the scope', () => {
   test.each([[''], [undefined], [null], [17]])('a scope of %j is an error, too', async (owner) => {
     const shop = createShop(createMemoryRig(), { scope: () => owner as string });
     await expect(shop.send(post({ key }))).rejects.toThrow(
-      'idempotent: scope is no text, or an empty one',
+      'idempotent: scope is not a string, or empty',
     );
     expect(shop.runs).toBe(0);
   });

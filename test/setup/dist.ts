@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
@@ -16,8 +16,10 @@ export default function buildIfStale(): void {
   const newest = Math.max(...paths.map((path) => statSync(resolve(root, path)).mtimeMs));
   const built = resolve(root, 'dist/index.js');
   if (existsSync(built) && statSync(built).mtimeMs > newest) return;
-  execFileSync(process.execPath, [resolve(root, 'node_modules/tsdown/dist/run.mjs')], {
+  const tsdown = resolve(root, 'node_modules/tsdown/dist/run.mjs');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [tsdown], {
     cwd: root,
-    stdio: 'inherit',
+    encoding: 'utf8',
   });
+  if (status !== 0) throw new Error(`The package cannot be built.\n${stdout}${stderr}`);
 }

@@ -1,5 +1,14 @@
 import { execSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,18 +41,29 @@ function textsForOldResolvers(): Map<string, string> {
   return texts;
 }
 
+/** The files that are packed besides those for old resolvers. */
+const packed = ['package.json', 'README.md', 'LICENSE', 'llms.txt', 'dist', 'docs'];
+const folders: readonly string[] = ['dist', 'docs'];
+
 function writeInto(folder: string): void {
-  for (const [path, text] of textsForOldResolvers()) {
+  const texts = textsForOldResolvers();
+  for (const [path, text] of texts) {
     mkdirSync(join(folder, path, '..'), { recursive: true });
     writeFileSync(join(folder, path), text);
+  }
+  // npm packs the modes that the umask of this machine gave: the same source must give the same bytes everywhere.
+  for (const path of [...texts.keys(), ...packed]) {
+    if (!folders.includes(path)) chmodSync(join(folder, path), 0o644);
+    else
+      for (const file of readdirSync(join(folder, path), { recursive: true, withFileTypes: true }))
+        if (file.isFile()) chmodSync(join(file.parentPath, file.name), 0o644);
   }
 }
 
 /** Packs what users install, from a copy of what has been built, into this folder; returns the path of the tarball. */
 export function packPackage(destination: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'steadfetch-pack-'));
-  for (const path of ['package.json', 'README.md', 'LICENSE', 'dist'])
-    cpSync(join(root, path), join(copy, path), { recursive: true });
+  for (const path of packed) cpSync(join(root, path), join(copy, path), { recursive: true });
   writeInto(copy);
   // One string and a shell, because npm is a script on Windows; so the folder goes by environment.
   const env = { ...process.env, npm_config_pack_destination: destination };

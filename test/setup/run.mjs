@@ -14,12 +14,12 @@ export function fail(message) {
 
 /**
  * Runs a command, and resolves with whether it succeeded. By default `node` and every tool are the
- * project's own; with `onMachineNode` they are the machine's.
+ * project's own; with `onMachineNode` they are the machine's. With `isQuiet` its output is printed only if it fails.
  *
  * npm does not pass signals on to what its scripts start, so a command must not outlive this
  * process, nor this process the npm that started it: a server would keep its port.
  */
-export function run(command, { onMachineNode = false } = {}) {
+export function run(command, { onMachineNode = false, isQuiet = false } = {}) {
   const machinePath = (process.env['PATH'] ?? '').split(delimiter).filter((path) => path !== bin);
   const path = onMachineNode ? machinePath : [bin, ...machinePath];
   const [tool, ...args] = command.split(' ');
@@ -28,8 +28,11 @@ export function run(command, { onMachineNode = false } = {}) {
     env: { ...process.env, PATH: path.join(delimiter) },
     // The tools are scripts there, which only a shell can start.
     shell: process.platform === 'win32',
-    stdio: 'inherit',
+    stdio: isQuiet ? ['inherit', 'pipe', 'pipe'] : 'inherit',
   });
+  const output = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk) => output.push(chunk));
 
   const stop = () => child.kill();
   const parent = process.ppid;
@@ -48,6 +51,10 @@ export function run(command, { onMachineNode = false } = {}) {
       console.error(error.message);
       end(false);
     });
-    child.once('exit', (code) => end(code === 0));
+    // Not on exit, which may come before the last output.
+    child.once('close', (code) => {
+      if (code !== 0) process.stderr.write(Buffer.concat(output));
+      end(code === 0);
+    });
   });
 }

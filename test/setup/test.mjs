@@ -11,15 +11,23 @@ const steps = [
   ['Package: publint', 'publint --strict'],
   ['Package: are the types wrong', 'attw --pack . --profile strict'],
   ['Size', 'size-limit'],
-  ['Tests', 'vitest run --config test/vitest.config.ts'],
 ];
+/** A dot for each test: the report of thousands of tests is read only where one fails. */
+const tests = 'vitest run --config test/vitest.config.ts --reporter=dot';
 
 await ensureInstalled();
 if (!(await run('node test/setup/ensure-chromium.ts'))) process.exit(1);
 
 const startMs = performance.now();
-for (const [title, command] of steps) {
-  console.log(`\n=== ${title}: ${command}\n`);
-  if (!(await run(command))) fail(`=== FAILED: ${title} (${command})`);
+const secondsSince = (ms) => `${((performance.now() - ms) / 1000).toFixed(0)} s`;
+
+async function runStep(title, command, isQuiet) {
+  const stepMs = performance.now();
+  console.log(`=== ${title}: ${command}`);
+  if (!(await run(command, { isQuiet }))) fail(`=== FAILED: ${title} (${command})`);
+  console.log(`    ${secondsSince(stepMs)}`);
 }
-console.log(`\n=== Everything passed in ${((performance.now() - startMs) / 1000).toFixed(0)} s`);
+
+for (const [title, command] of steps) await runStep(title, command, true);
+await runStep('Tests', tests, false);
+console.log(`=== Everything passed in ${secondsSince(startMs)}`);

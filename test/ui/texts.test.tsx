@@ -143,11 +143,11 @@ test.each([
   act(() => setOnline(true));
 });
 
-test.each(['pt_BR', ''])('texts whose lang is "%s" say that it is no language tag', (lang) => {
+test.each(['pt_BR', ''])('texts whose lang is "%s" say that it is not a language tag', (lang) => {
   const texts = [{ ...english, lang }];
   expect(() => renderToString(<TextsProvider texts={texts}>{null}</TextsProvider>)).toThrow(
     new TypeError(
-      `TextsProvider: the lang "${lang}" of texts is no language tag. Write it as "pt-BR".`,
+      `TextsProvider: the lang "${lang}" of texts is not a language tag (BCP 47), such as "pt-BR".`,
     ),
   );
 });

@@ -19,6 +19,9 @@ const deadReasons = {
   'not-repeatable': 'it may have been done, and could be done twice',
   'answer-lost': 'it was done, and its answer could not be read',
   expired: 'it may have been done, and its key has expired',
+  'age-unknown': 'it may have been done, and the age of its key is not known',
+  'cannot-find-out': 'it may have been done, and its key no longer tells',
+  superseded: 'a later write to its URL was sent',
   'max-attempts': 'maxAttempts of its handler was reached',
   'max-age': 'maxAgeMs of its handler has passed',
   'handler-missing': 'no handler has its name',
@@ -26,15 +29,15 @@ const deadReasons = {
   unreadable: 'it cannot be read any more',
 } as const satisfies Record<NonNullable<OutboxEntry['reason']>, string>;
 
-/** The entries of the outbox, and what can be done with each. */
+/** The entries of the outbox, and the actions on each. */
 export function Entries({
   outbox,
   now,
-  tell,
+  onMessage,
 }: {
   readonly outbox: Outbox;
   readonly now: number;
-  readonly tell: (text: string) => void;
+  readonly onMessage: (text: string) => void;
 }): ReactElement {
   const view = useMemo(() => entriesView(outbox, {}), [outbox]);
   const entries = useSyncExternalStore(view.subscribe, view.getState, view.getState);
@@ -47,7 +50,7 @@ export function Entries({
           {state.storage === 'durable'
             ? 'kept in IndexedDB'
             : state.storage === 'opening'
-              ? 'its database opens'
+              ? 'opening its database'
               : `kept in this page only: ${state.storage}`}
         </span>
         <span className="grow" />
@@ -56,11 +59,17 @@ export function Entries({
       {entries?.length ? (
         <ul className="list">
           {entries.map((entry) => (
-            <Entry key={entry.idempotencyKey} entry={entry} outbox={outbox} now={now} tell={tell} />
+            <Entry
+              key={entry.idempotencyKey}
+              entry={entry}
+              outbox={outbox}
+              now={now}
+              onMessage={onMessage}
+            />
           ))}
         </ul>
       ) : (
-        <Empty title={entries ? 'The outbox is empty' : 'The entries are read'} />
+        <Empty title={entries ? 'The outbox is empty' : 'Reading the entries'} />
       )}
     </section>
   );
@@ -70,24 +79,25 @@ function Entry({
   entry,
   outbox,
   now,
-  tell,
+  onMessage,
 }: {
   readonly entry: OutboxEntry;
   readonly outbox: Outbox;
   readonly now: number;
-  readonly tell: (text: string) => void;
+  readonly onMessage: (text: string) => void;
 }): ReactElement {
-  const { idempotencyKey: key, handler, state, attempts, processed, reason, pause } = entry;
-  const { lastError, nextRetryAt, isDurable, variables, waitsFor } = entry;
-  const [mode, setMode] = useState<'shown' | 'edit' | 'discard'>('shown');
+  const { idempotencyKey: key, handler, state, attempts, reason, pause } = entry;
+  const { lastError, nextRetryAt, variables, waitsFor } = entry;
+  const [isEdited, setIsEdited] = useState(false);
   const why = [
     reason && deadReasons[reason],
     pause && reasonOf(pause.reason),
     waitsFor && 'another version of the app has submitted it',
-    state === 'pending' && nextRetryAt !== undefined && `goes on ${timeUntil(nextRetryAt, now)}`,
+    state === 'pending' &&
+      nextRetryAt !== undefined &&
+      `next attempt ${timeUntil(nextRetryAt, now)}`,
     lastError && lastError.message,
   ].filter((text) => typeof text === 'string');
-  const isOver = state === 'done';
   return (
     <li className="in" aria-label={`${handler} ${key}`}>
       <div className="row">
@@ -98,60 +108,91 @@ function Entry({
         <span className="soft">
           {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
         </span>
-        <span className="acts">
-          <Action
-            label={state === 'dead' ? 'Send again' : 'Send now'}
-            onPress={isOver || state === 'sending' ? undefined : () => outbox.retry(key)}
-          />
-          <Action
-            label="Edit"
-            onPress={isOver || state === 'sending' ? undefined : () => setMode('edit')}
-          />
-          {mode === 'discard' ? (
-            <>
-              <Action
-                label="Discard for good"
-                onPress={async () => {
-                  await outbox.discard(key);
-                  tell(`${handler}: discarded.`);
-                }}
-              />
-              <Action label="Keep" onPress={() => setMode('shown')} />
-            </>
-          ) : (
-            <Action label="Discard" onPress={isOver ? undefined : () => setMode('discard')} />
-          )}
-        </span>
+        <EntryActions
+          entry={entry}
+          outbox={outbox}
+          onEdit={() => setIsEdited(true)}
+          onMessage={onMessage}
+        />
       </div>
       {why.length > 0 && <p className={reason ? 'bad' : 'soft'}>{why.map(upper).join('. ')}</p>}
-      <dl className="facts">
-        <div>
-          <dt>At the server</dt>
-          <dd>{upper(processedWords[processed])}</dd>
-        </div>
-        <div>
-          <dt>Kept</dt>
-          <dd>{isDurable ? 'On the disk' : 'In this page only'}</dd>
-        </div>
-        <div>
-          <dt>Idempotency key</dt>
-          <dd className="mono key-text">{key}</dd>
-        </div>
-      </dl>
-      {mode === 'edit' ? (
+      <EntryFacts entry={entry} />
+      {isEdited ? (
         <Editor
           entry={entry}
           onSend={async (next) => {
-            setMode('shown');
+            setIsEdited(false);
             await outbox.edit(key, next);
-            tell(`${handler}: sent with other variables, under a new key.`);
+            onMessage(`${handler}: sent with other variables, under a new key.`);
           }}
-          onClose={() => setMode('shown')}
+          onClose={() => setIsEdited(false)}
         />
       ) : (
         variables !== undefined && <pre className="mono">{textOf(variables)}</pre>
       )}
     </li>
+  );
+}
+
+function EntryFacts({
+  entry: { idempotencyKey, processed, isDurable },
+}: {
+  readonly entry: OutboxEntry;
+}): ReactElement {
+  return (
+    <dl className="facts">
+      <div>
+        <dt>At the server</dt>
+        <dd>{upper(processedWords[processed])}</dd>
+      </div>
+      <div>
+        <dt>Kept</dt>
+        <dd>{isDurable ? 'On the disk' : 'In this page only'}</dd>
+      </div>
+      <div>
+        <dt>Idempotency key</dt>
+        <dd className="mono key-text">{idempotencyKey}</dd>
+      </div>
+    </dl>
+  );
+}
+
+/** The actions on an entry. Discard asks for confirmation. */
+function EntryActions({
+  entry: { idempotencyKey: key, handler, state },
+  outbox,
+  onEdit,
+  onMessage,
+}: {
+  readonly entry: OutboxEntry;
+  readonly outbox: Outbox;
+  readonly onEdit: () => void;
+  readonly onMessage: (text: string) => void;
+}): ReactElement {
+  const [isDiscarded, setIsDiscarded] = useState(false);
+  const isOver = state === 'done';
+  return (
+    <span className="acts">
+      <Action
+        label={state === 'dead' ? 'Send again' : 'Send now'}
+        onPress={isOver || state === 'sending' ? undefined : () => outbox.retry(key)}
+      />
+      <Action label="Edit" onPress={isOver || state === 'sending' ? undefined : onEdit} />
+      {isDiscarded ? (
+        <>
+          <Action
+            label="Discard for good"
+            onPress={async () => {
+              await outbox.discard(key);
+              onMessage(`${handler}: discarded.`);
+            }}
+          />
+          <Action label="Keep" onPress={() => setIsDiscarded(false)} />
+        </>
+      ) : (
+        <Action label="Discard" onPress={isOver ? undefined : () => setIsDiscarded(true)} />
+      )}
+    </span>
   );
 }
 
@@ -195,7 +236,7 @@ function Editor({
   );
 }
 
-/** What cannot be written as JSON is named by its kind. */
+/** A value that JSON cannot write is shown by its type. */
 function textOf(value: unknown): string {
   try {
     return JSON.stringify(value, undefined, 2) ?? typeof value;

@@ -5,23 +5,23 @@ import { Action, Empty, timeOf } from './parts.tsx';
 
 const mostShown = 300;
 
-/** All that happened, to be filtered, saved, and read again. */
+/** All events: filter, export and import them. */
 export function Log({
   events,
   onImport,
   onClear,
-  tell,
+  onMessage,
 }: {
   readonly events: readonly RecordedEvent[];
   readonly onImport: (events: readonly RecordedEvent[], name: string) => void;
   readonly onClear: (() => void) | undefined;
-  readonly tell: (text: string) => void;
+  readonly onMessage: (text: string) => void;
 }): ReactElement {
   const [filter, setFilter] = useState('');
   const file = useRef<HTMLInputElement>(null);
   const wanted = filter.trim().toLowerCase();
-  const told = events.filter(({ type }) => type !== 'inspection');
-  const lines = told
+  const logged = events.filter(({ type }) => type !== 'inspection');
+  const lines = logged
     .map((event, index) => ({ key: `${index} ${event.at}`, event, text: lineOf(event) }))
     .filter(({ event, text }) => `${event.type} ${text}`.toLowerCase().includes(wanted))
     .toReversed();
@@ -30,7 +30,7 @@ export function Log({
     try {
       onImport(readRecording(await given.text()), given.name);
     } catch (error) {
-      tell((error as Error).message);
+      onMessage((error as Error).message);
     }
   };
   return (
@@ -44,7 +44,7 @@ export function Log({
           onChange={({ target }) => setFilter(target.value)}
         />
         <span className="soft">
-          {lines.length} of {told.length}
+          {lines.length} of {logged.length}
         </span>
         <Action label="Export" onPress={() => save(writeRecording(events))} />
         <Action label="Import" onPress={() => file.current?.click()} />
@@ -62,7 +62,7 @@ export function Log({
         <Action label="Clear" onPress={onClear} />
       </div>
       {lines.length === 0 ? (
-        <Empty title={told.length === 0 ? 'Nothing has happened yet' : 'Nothing matches'} />
+        <Empty title={logged.length === 0 ? 'Nothing has happened yet' : 'Nothing matches'} />
       ) : (
         <ul className="log" aria-label="Events">
           {lines.slice(0, mostShown).map(({ key, event, text }) => (
@@ -78,7 +78,7 @@ export function Log({
   );
 }
 
-/** Saves it as a file. */
+/** Saves a text as a file. */
 function save(text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
   const link = document.createElement('a');

@@ -8,15 +8,15 @@ import type { Live } from '../recording/live.ts';
 import { Entries } from './entries.tsx';
 import { Chip, Empty, timeUntil, processedWords, stateTones, stateWords } from './parts.tsx';
 
-/** The entries of the outbox and the mutations of this page: what is known of each, and where it is kept. */
+/** The entries of the outbox, and the mutations of this page. */
 export function Mutations({
   live,
   now,
-  tell,
+  onMessage,
 }: {
   readonly live: Live;
   readonly now: number;
-  readonly tell: (text: string) => void;
+  readonly onMessage: (text: string) => void;
 }): ReactElement {
   const outbox = live.outbox();
   const mutations = live.client.getMutationCache().getAll().toReversed().slice(0, mostShown);
@@ -28,7 +28,7 @@ export function Mutations({
     );
   return (
     <>
-      {outbox && <Entries outbox={outbox} now={now} tell={tell} />}
+      {outbox && <Entries outbox={outbox} now={now} onMessage={onMessage} />}
       {mutations.length > 0 && (
         <section className="card" aria-label="Mutations of this page">
           <header>
@@ -94,7 +94,7 @@ function MutationRow({
           {of}
           {why}
           {retryAt !== undefined && status === 'waiting'
-            ? `, goes on ${timeUntil(retryAt, now)}`
+            ? `, next attempt ${timeUntil(retryAt, now)}`
             : ''}
         </span>
       </td>

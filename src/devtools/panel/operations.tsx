@@ -5,16 +5,16 @@ import type { Live } from '../recording/live.ts';
 import type { OperationEvent, OperationView, View } from '../view.ts';
 import { Action, Chip, Empty, timeUntil, toneOfOperation } from './parts.tsx';
 
-/** The operations, the newest first, and what happened to the selected one. */
+/** The operations, newest first, and the timeline of the selected one. */
 export function Operations({
   view,
   live,
-  tell,
+  onMessage,
 }: {
   readonly view: View;
-  /** Undefined in a replay, where there is nothing to retry. */
+  /** Undefined in a replay, which has nothing to retry. */
   readonly live: Live | undefined;
-  readonly tell: (text: string) => void;
+  readonly onMessage: (text: string) => void;
 }): ReactElement {
   const [selected, setSelected] = useState<string | undefined>();
   const { operations } = view;
@@ -53,7 +53,7 @@ export function Operations({
             one={open}
             at={view.at}
             live={live}
-            tell={tell}
+            onMessage={onMessage}
             onBack={() => setSelected(undefined)}
           />
         ) : (
@@ -72,11 +72,11 @@ const nameOf = ({ id, startedAt }: OperationView): string => `${id} ${startedAt}
 const attemptsOf = ({ attempt, maxAttempts }: OperationView): string =>
   `attempt ${attempt}${maxAttempts === undefined ? '' : ` of ${maxAttempts}`}`;
 
-/** Why it is so, in one line. */
+/** The reason of its state, in one line. */
 function whyOf(one: OperationView, at: number): string {
   const { kind, status, reason, retryAt, probedBy, startedAt, endedAt, requests } = one;
   const why = reason === undefined ? '' : reasonOf(reason);
-  const when = retryAt === undefined ? '' : `; goes on ${timeUntil(retryAt, at)}`;
+  const when = retryAt === undefined ? '' : `; next attempt ${timeUntil(retryAt, at)}`;
   const who = probedBy ? '; another tab probes' : '';
   const sent = `${requests} ${requests === 1 ? 'request' : 'requests'}`;
   if (status === 'waiting' || status === 'paused') return `${kind}: ${why}${when}${who}`;
@@ -84,13 +84,13 @@ function whyOf(one: OperationView, at: number): string {
   return `${kind}, ${sent} in ${duration(endedAt - startedAt)}${why && `: ${why}`}`;
 }
 
-/** What happened to it, in words. */
+/** The steps of an operation, in words. */
 function stepsOf(
   one: OperationView,
 ): readonly { readonly key: string; readonly event: OperationEvent; readonly words: Explained }[] {
   let paused = '';
   return one.events.flatMap((event, index) => {
-    // Told again with another time, it is the same pause.
+    // The same pause, emitted again with another time.
     const isSame = event.type === 'pause:start' && event.reason === paused;
     paused = event.type === 'pause:start' ? event.reason : '';
     const words = isSame ? undefined : explain(event);
@@ -102,13 +102,13 @@ function Detail({
   one,
   at,
   live,
-  tell,
+  onMessage,
   onBack,
 }: {
   readonly one: OperationView;
   readonly at: number;
   readonly live: Live | undefined;
-  readonly tell: (text: string) => void;
+  readonly onMessage: (text: string) => void;
   readonly onBack: () => void;
 }): ReactElement {
   const { retryNow, cancel } = live?.controlsOf(one) ?? {};
@@ -117,12 +117,11 @@ function Detail({
   const copy = async (): Promise<void> => {
     try {
       await document.defaultView?.navigator.clipboard.writeText(test ?? '');
-      tell('The test is copied.');
+      onMessage('The test is copied.');
     } catch {
-      tell('The browser did not let it be copied.');
+      onMessage('The browser did not let it be copied.');
     }
   };
-  const steps = stepsOf(one);
   return (
     <article className="detail" aria-label={one.label}>
       <div className="row">
@@ -142,28 +141,35 @@ function Detail({
         {live && <Action label="Cancel" onPress={cancel} />}
         <Action label="Copy as failing test" onPress={test === undefined ? undefined : copy} />
       </div>
-      <ol className="time" aria-label="Timeline">
-        {steps.map(({ key, event, words: { title, detail, tone, options } }) => (
-          <li key={key} data-tone={tone}>
-            <span className="at">+{duration(Math.max(0, event.at - one.startedAt))}</span>
-            <div>
-              <h3>{title}</h3>
-              {detail && <p>{detail}</p>}
-              {options.length > 0 && (
-                <div className="options">
-                  {options.map(({ name, value, level }) => [
-                    <code key={name}>{name}</code>,
-                    <code key={`${name} value`}>{value}</code>,
-                    <span key={`${name} level`} className="soft">
-                      {level === 'the default' ? level : `set by ${level}`}
-                    </span>,
-                  ])}
-                </div>
-              )}
-            </div>
-          </li>
-        ))}
-      </ol>
+      <Timeline one={one} />
     </article>
+  );
+}
+
+/** The steps of an operation, each with the options behind its decision. */
+function Timeline({ one }: { readonly one: OperationView }): ReactElement {
+  return (
+    <ol className="time" aria-label="Timeline">
+      {stepsOf(one).map(({ key, event, words: { title, detail, tone, options } }) => (
+        <li key={key} data-tone={tone}>
+          <span className="at">+{duration(Math.max(0, event.at - one.startedAt))}</span>
+          <div>
+            <h3>{title}</h3>
+            {detail && <p>{detail}</p>}
+            {options.length > 0 && (
+              <div className="options">
+                {options.map(({ name, value, level }) => [
+                  <code key={name}>{name}</code>,
+                  <code key={`${name} value`}>{value}</code>,
+                  <span key={`${name} level`} className="soft">
+                    {level === 'the default' ? level : `set by ${level}`}
+                  </span>,
+                ])}
+              </div>
+            )}
+          </div>
+        </li>
+      ))}
+    </ol>
   );
 }

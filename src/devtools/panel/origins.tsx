@@ -5,7 +5,7 @@ import { duration } from '../explain.ts';
 import { endpointsSeen, stripOf, type View } from '../view.ts';
 import { Empty, HealthChip, timeUntil, since, Strip } from './parts.tsx';
 
-/** What is known of each origin and its endpoints. */
+/** The origins and their endpoints. */
 export function Origins({
   origins,
   view,
@@ -43,7 +43,7 @@ const keys = [
   ['ok', 'answered'],
   ['limited', 'rate-limited'],
   ['failed', 'failed'],
-  ['down', 'taken for down'],
+  ['down', 'down'],
   ['none', 'nothing sent'],
 ] as const;
 
@@ -110,32 +110,44 @@ function OriginCard({
         </dl>
         <Strip cells={stripOf(view, origin)} label={origin} />
       </div>
-      {endpoints.length > 0 && (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Endpoint</th>
-              <th scope="col">Health</th>
-              <th scope="col">Last two minutes</th>
-              <th scope="col">Usual latency</th>
-              <th scope="col">Usually fails</th>
-              <th scope="col">Next</th>
-            </tr>
-          </thead>
-          <tbody>
-            {endpoints.map((one) => (
-              <EndpointRow key={one.endpoint} one={one} origin={own} view={view} />
-            ))}
-          </tbody>
-        </table>
-      )}
+      {endpoints.length > 0 && <EndpointTable endpoints={endpoints} origin={own} view={view} />}
     </section>
+  );
+}
+
+function EndpointTable({
+  endpoints,
+  origin,
+  view,
+}: {
+  readonly endpoints: readonly InspectedEndpoint[];
+  readonly origin: InspectedOrigin;
+  readonly view: View;
+}): ReactElement {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Endpoint</th>
+          <th scope="col">Health</th>
+          <th scope="col">Last two minutes</th>
+          <th scope="col">Usual latency</th>
+          <th scope="col">Usually fails</th>
+          <th scope="col">Next</th>
+        </tr>
+      </thead>
+      <tbody>
+        {endpoints.map((one) => (
+          <EndpointRow key={one.endpoint} one={one} origin={origin} view={view} />
+        ))}
+      </tbody>
+    </table>
   );
 }
 
 const byWhom = { 'this-tab': 'by this tab', 'another-tab': 'by another tab' } as const;
 
-/** When something is sent there again, and by whom. */
+/** When something is sent there next, and by which tab. */
 function Next({
   own: { status, retryAt, probedBy },
   at,
@@ -145,7 +157,7 @@ function Next({
 }): ReactElement | null {
   if (status === 'up') return null;
   const who = probedBy ? ` ${byWhom[probedBy]}` : '';
-  if (status === 'recovering') return <span>What was paused goes, one after the other</span>;
+  if (status === 'recovering') return <span>Paused requests are sent one by one</span>;
   if (status === 'rate-limited')
     return retryAt === undefined ? null : <span>Opens {timeUntil(retryAt, at)}</span>;
   if (retryAt !== undefined)
@@ -158,7 +170,7 @@ function Next({
   return <span>{probedBy ? `Probed${who}` : 'Probed with the next request'}</span>;
 }
 
-/** Nothing is known. */
+/** No value. */
 const None = (): ReactElement => <span className="soft none">–</span>;
 
 function EndpointRow({
@@ -190,7 +202,7 @@ function EndpointRow({
         {status !== 'up' && origin.downSince === undefined ? (
           <Next own={one} at={view.at} />
         ) : failures > 0 && failuresUntilDown !== undefined ? (
-          `${failuresUntilDown} more ${failuresUntilDown === 1 ? 'failure' : 'failures'} and it is taken for down`
+          `${failuresUntilDown} more ${failuresUntilDown === 1 ? 'failure' : 'failures'} until it counts as down`
         ) : (
           <None />
         )}

@@ -10,10 +10,10 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { duration } from '../explain.ts';
-import { inspectOrigins } from '../inspect.ts';
+import { inspectOrigins, type OriginInspection } from '../inspect.ts';
 import type { Live } from '../recording/live.ts';
 import type { RecordedEvent } from '../recording/recording.ts';
-import { viewAt } from '../view.ts';
+import { type View, viewAt } from '../view.ts';
 import { Faults } from './faults.tsx';
 import { Log } from './log.tsx';
 import { Mutations } from './mutations.tsx';
@@ -26,7 +26,7 @@ const names = ['Origins', 'Operations', 'Mutations', 'Tabs', 'Faults', 'Log'] as
 type Name = (typeof names)[number];
 const isOfPage = (name: Name): boolean => ['Mutations', 'Tabs', 'Faults'].includes(name);
 
-/** What a recording from elsewhere shows, and the moment that is looked at. */
+/** An imported recording, and the moment that is shown. */
 interface Replay {
   readonly events: readonly RecordedEvent[];
   readonly name: string;
@@ -34,7 +34,7 @@ interface Replay {
   readonly isRunning: boolean;
 }
 
-/** The panel, whatever it is in. */
+/** The panel, in any container. */
 export function Panel({
   live,
   onClose,
@@ -44,35 +44,22 @@ export function Panel({
 }): ReactElement {
   const { recorder, instance, faults } = live;
   const id = useId();
-  const tabs = useRef<HTMLDivElement>(null);
   const [name, setName] = useState<Name>('Origins');
-  const [told, setTold] = useState('');
+  const [message, setMessage] = useState('');
   const [replay, setReplay] = useState<Replay>();
   const recorded = useSyncExternalStore(recorder.subscribe, recorder.getState, recorder.getState);
   const now = useNow(instance.wall, !replay || replay.isRunning);
   useReplay(replay, setReplay, now);
   const events = replay?.events ?? recorded;
-  // What happens within a second is shown at once.
+  // Events within the current second are shown at once.
   const at = replay?.at ?? Math.max(now, recorded.at(-1)?.at ?? 0);
   const view = useMemo(() => viewAt(events, at), [events, at]);
   const inspection = replay ? view.inspection : inspectOrigins(instance);
-  const origins = inspection?.origins ?? [];
   const counts: Partial<Record<Name, number>> = {
-    Origins: origins.filter(({ status }) => status !== 'up').length,
+    Origins: inspection?.origins.filter(({ status }) => status !== 'up').length ?? 0,
     Faults: useSyncExternalStore(faults.subscribe, faults.getState, faults.getState).length,
     Mutations: live.outbox()?.getState().dead ?? 0,
     Operations: view.operations.filter(({ endedAt }) => endedAt === undefined).length,
-  };
-  useEffect(() => {
-    if (onClose) tabs.current?.querySelector<HTMLElement>('[aria-selected=true]')?.focus();
-  }, [onClose]);
-
-  const onKeyDown = ({ key, currentTarget }: KeyboardEvent<HTMLElement>): void => {
-    const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0;
-    if (step === 0) return;
-    const next = names.at((names.indexOf(name) + step) % names.length) ?? name;
-    setName(next);
-    currentTarget.querySelector<HTMLElement>(`[data-name=${next}]`)?.focus();
   };
   return (
     <div className="panel">
@@ -81,33 +68,16 @@ export function Panel({
           <Mark />
           <span>Steadfetch</span>
         </span>
-        <div
-          className="tabs"
-          role="tablist"
-          aria-label="Steadfetch"
-          ref={tabs}
-          onKeyDown={onKeyDown}
-        >
-          {names.map((one) => (
-            <button
-              key={one}
-              type="button"
-              role="tab"
-              id={`${id}${one}`}
-              data-name={one}
-              aria-selected={one === name}
-              aria-controls={`${id}panel`}
-              tabIndex={one === name ? 0 : -1}
-              onClick={() => {
-                setName(one);
-                setTold('');
-              }}
-            >
-              {one}
-              {!!counts[one] && <span className="count">{counts[one]}</span>}
-            </button>
-          ))}
-        </div>
+        <TabList
+          id={id}
+          selected={name}
+          counts={counts}
+          takesFocus={!!onClose}
+          onSelect={(next) => {
+            setName(next);
+            setMessage('');
+          }}
+        />
         {onClose && (
           <button type="button" className="close" aria-label="Close" onClick={onClose}>
             ×
@@ -116,46 +86,131 @@ export function Panel({
       </div>
       {replay && <ReplayBar replay={replay} onChange={setReplay} />}
       <Body
-        // Another tab begins at its top.
+        // Each tab starts scrolled to its top.
         key={name}
         id={`${id}panel`}
         labelledBy={`${id}${name}`}
         isBare={name === 'Operations' || name === 'Log'}
       >
-        {name === 'Origins' && <Origins origins={origins} view={view} />}
-        {name === 'Operations' && (
-          <Operations view={view} live={replay ? undefined : live} tell={setTold} />
-        )}
-        {name === 'Mutations' && !replay && <Mutations live={live} now={now} tell={setTold} />}
-        {name === 'Tabs' && !replay && (
-          <Tabs live={live} inspection={inspection ?? inspectOrigins(instance)} now={now} />
-        )}
-        {name === 'Faults' && !replay && <Faults live={live} view={view} tell={setTold} />}
-        {replay && isOfPage(name) && (
-          <Empty title="Not in a recording">It is of this page: leave the replay first.</Empty>
-        )}
-        {name === 'Log' && (
-          <Log
-            events={view.events}
-            tell={setTold}
-            onClear={replay ? undefined : recorder.clear}
-            onImport={(given, file) => {
-              setTold(`${file}: ${given.length} events.`);
-              setReplay({
-                events: given,
-                name: file,
-                at: given.at(-1)?.at ?? 0,
-                isRunning: false,
-              });
-            }}
-          />
-        )}
+        <Content
+          name={name}
+          live={live}
+          isReplay={!!replay}
+          view={view}
+          inspection={inspection}
+          now={now}
+          onMessage={setMessage}
+          onImport={(given, file) => {
+            setMessage(`${file}: ${given.length} events.`);
+            const end = given.at(-1)?.at ?? 0;
+            setReplay({ events: given, name: file, at: end, isRunning: false });
+          }}
+        />
       </Body>
-      <p className={told ? 'bar foot soft' : 'told'} role="status">
-        {told}
+      <p className={message ? 'bar foot soft' : 'told'} role="status">
+        {message}
       </p>
     </div>
   );
+}
+
+/** The tabs of the panel. The arrow keys select, too. */
+function TabList({
+  id,
+  selected,
+  counts,
+  takesFocus,
+  onSelect,
+}: {
+  readonly id: string;
+  readonly selected: Name;
+  readonly counts: Partial<Record<Name, number>>;
+  readonly takesFocus: boolean;
+  readonly onSelect: (name: Name) => void;
+}): ReactElement {
+  const tabs = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (takesFocus) tabs.current?.querySelector<HTMLElement>('[aria-selected=true]')?.focus();
+  }, [takesFocus]);
+
+  const onKeyDown = ({ key, currentTarget }: KeyboardEvent<HTMLElement>): void => {
+    const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0;
+    if (step === 0) return;
+    const next = names.at((names.indexOf(selected) + step) % names.length) ?? selected;
+    onSelect(next);
+    currentTarget.querySelector<HTMLElement>(`[data-name=${next}]`)?.focus();
+  };
+  return (
+    <div className="tabs" role="tablist" aria-label="Steadfetch" ref={tabs} onKeyDown={onKeyDown}>
+      {names.map((one) => (
+        <button
+          key={one}
+          type="button"
+          role="tab"
+          id={`${id}${one}`}
+          data-name={one}
+          aria-selected={one === selected}
+          aria-controls={`${id}panel`}
+          tabIndex={one === selected ? 0 : -1}
+          onClick={() => onSelect(one)}
+        >
+          {one}
+          {!!counts[one] && <span className="count">{counts[one]}</span>}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** The content of the selected tab. */
+function Content({
+  name,
+  live,
+  isReplay,
+  view,
+  inspection,
+  now,
+  onMessage,
+  onImport,
+}: {
+  readonly name: Name;
+  readonly live: Live;
+  readonly isReplay: boolean;
+  readonly view: View;
+  readonly inspection: OriginInspection | undefined;
+  readonly now: number;
+  readonly onMessage: (text: string) => void;
+  readonly onImport: (events: readonly RecordedEvent[], file: string) => void;
+}): ReactElement {
+  if (isReplay && isOfPage(name))
+    return (
+      <Empty title="Not in a recording">
+        This view shows the live page: leave the replay first.
+      </Empty>
+    );
+  switch (name) {
+    case 'Origins':
+      return <Origins origins={inspection?.origins ?? []} view={view} />;
+    case 'Operations':
+      return <Operations view={view} live={isReplay ? undefined : live} onMessage={onMessage} />;
+    case 'Mutations':
+      return <Mutations live={live} now={now} onMessage={onMessage} />;
+    case 'Tabs':
+      return (
+        <Tabs live={live} inspection={inspection ?? inspectOrigins(live.instance)} now={now} />
+      );
+    case 'Faults':
+      return <Faults live={live} view={view} onMessage={onMessage} />;
+    default:
+      return (
+        <Log
+          events={view.events}
+          onMessage={onMessage}
+          onClear={isReplay ? undefined : live.recorder.clear}
+          onImport={onImport}
+        />
+      );
+  }
 }
 
 function Body({
@@ -175,7 +230,7 @@ function Body({
       role="tabpanel"
       id={id}
       aria-labelledby={labelledBy}
-      // It scrolls, and may have nothing in it that takes the keyboard.
+      // It scrolls, and may contain nothing focusable.
       tabIndex={0}
     >
       {children}
@@ -183,7 +238,7 @@ function Body({
   );
 }
 
-/** While it runs, a second of the recording passes in a second. */
+/** Plays a recording in real time. */
 function useReplay(
   replay: Replay | undefined,
   setReplay: (next: Replay) => void,
@@ -197,7 +252,7 @@ function useReplay(
     const endsAt = replay.events.at(-1)?.at ?? 0;
     const at = Math.min(endsAt, replay.at + passedMs);
     setReplay({ ...replay, at, isRunning: at < endsAt });
-    // Time is what it follows.
+    // Runs when the time changes, and for no other reason.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [now]);
 }
@@ -241,7 +296,7 @@ function ReplayBar({
   );
 }
 
-/** Waves that grow calm. */
+/** Waves that calm down. */
 export const Mark = (): ReactElement => (
   <svg width="18" height="18" viewBox="0 0 18 18" fill="none" aria-hidden>
     <path

@@ -55,7 +55,7 @@ export const toneOfOperation: Readonly<Record<OperationView['status'], Tone>> = 
   superseded: 'plain',
 };
 
-/** Of a mutation, or of an entry of the outbox. */
+/** The tones of mutations and outbox entries. */
 export const stateTones: Readonly<Record<string, Tone>> = {
   pending: 'warn',
   sending: 'info',
@@ -79,14 +79,14 @@ export const stateWords: Readonly<Record<string, string>> = {
   failed: 'Failed',
   unknown: 'Unknown outcome',
 };
-/** What is known of its outcome. */
+/** Whether the server processed it, in words. */
 export const processedWords: Readonly<Record<'no' | 'yes' | 'unknown', string>> = {
-  no: 'surely not done',
+  no: 'not done',
   yes: 'done',
   unknown: 'may have been done',
 };
 
-/** The last two minutes, as bars: their height says what their colour says. */
+/** The last two minutes as bars. Height and colour show the same. */
 export function Strip({
   cells,
   label,
@@ -96,11 +96,11 @@ export function Strip({
 }): ReactElement {
   const count = (wanted: Cell): number => cells.filter((cell) => cell === wanted).length;
   const seconds = (wanted: Cell): string => `${count(wanted) * 2} s`;
-  const told =
+  const summary =
     `${label}, the last two minutes: answers in ${seconds('ok')}, ` +
     `failures in ${seconds('failed')}, down for ${seconds('down')}`;
   return (
-    <div className="strip" role="img" aria-label={told} title={told}>
+    <div className="strip" role="img" aria-label={summary} title={summary}>
       {cells.map((cell, index) => {
         const place = index - cells.length;
         return <i key={place} data-cell={cell} />;
@@ -109,7 +109,7 @@ export function Strip({
   );
 }
 
-/** How long it is until then, in words. */
+/** The time until then, in words. */
 export const timeUntil = (at: number, now: number): string =>
   at <= now ? 'now' : `in ${duration(Math.ceil((at - now) / 1000) * 1000).replace('.0', '')}`;
 
@@ -128,7 +128,7 @@ const clockTime = new Intl.DateTimeFormat('en-GB', {
 /** The time of day, with milliseconds. */
 export const timeOf = (at: number): string => clockTime.format(at);
 
-/** The time on the wall, each second while it is shown. */
+/** The wall-clock time, updated each second. */
 export function useNow(clock: Clock, isRunning: boolean): number {
   const [now, setNow] = useState(() => clock.now());
   useEffect(() => {
@@ -144,7 +144,7 @@ export function useNow(clock: Clock, isRunning: boolean): number {
   return now;
 }
 
-/** Nothing is there yet, and why. */
+/** A placeholder that says why nothing is shown. */
 export const Empty = ({
   title,
   children,
@@ -158,7 +158,7 @@ export const Empty = ({
   </p>
 );
 
-/** A button that stays where it is while it does nothing, so that the keyboard keeps its place. */
+/** A button that stays in place while it does nothing, so that it keeps the focus. */
 export const Action = ({
   label,
   onPress,

@@ -1,4 +1,4 @@
-/** The panel's own style, in a shadow tree: that of the page does not reach it, nor it the page's. */
+/** The panel's style. Its shadow tree isolates it from the page's style in both directions. */
 export const style = `
 .root{all:initial;display:block;color-scheme:light dark;
 --bg:light-dark(#fff,#0f1520);--raised:light-dark(#f5f7fa,#161e2b);--hover:light-dark(#e9eef5,#1e2838);

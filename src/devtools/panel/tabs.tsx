@@ -1,6 +1,7 @@
 import { type ReactElement, useEffect, useSyncExternalStore } from 'react';
 import type { OriginInspection } from '../inspect.ts';
 import type { Live } from '../recording/live.ts';
+import type { KnownTab, TabsSeen } from '../recording/tab-watch.ts';
 import { Chip, Empty, since, timeOf, type Tone } from './parts.tsx';
 
 const lives = {
@@ -9,7 +10,7 @@ const lives = {
   away: ['warn', 'Frozen or gone'],
 } as const satisfies Record<string, readonly [Tone, string]>;
 
-/** The tabs of the app, which of them probes, and what they tell each other. */
+/** The tabs of the app, which of them probe, and their messages. */
 export function Tabs({
   live: {
     tabs,
@@ -23,14 +24,14 @@ export function Tabs({
   readonly now: number;
 }): ReactElement {
   const seen = useSyncExternalStore(tabs.subscribe, tabs.getState, tabs.getState);
-  // What is frozen does not answer.
+  // Asked again and again, because a frozen tab shows only by its silence.
   useEffect(() => {
     let timer: unknown;
-    const ask = (): void => {
-      tabs.ask();
-      timer = wall.setTimeout(ask, 3000);
+    const refresh = (): void => {
+      tabs.refresh();
+      timer = wall.setTimeout(refresh, 3000);
     };
-    ask();
+    refresh();
     return () => wall.clearTimeout(timer);
   }, [tabs, wall]);
   const { areShared, probes } = inspection.tabs;
@@ -48,66 +49,84 @@ export function Tabs({
               <th scope="col">Tab</th>
               <th scope="col">State</th>
               <th scope="col">Probes</th>
-              <th scope="col">Heard of</th>
+              <th scope="col">Last seen</th>
             </tr>
           </thead>
           <tbody>
-            {seen.tabs.map(({ id, title, path, life, probes: own, heardAt }, index) => {
-              const [tone, word] = lives[life];
-              return (
-                <tr key={id}>
-                  <td className="name">
-                    <b>{index === 0 ? 'This tab' : title || 'Without a title'}</b>{' '}
-                    <span className="mono soft">{path}</span>
-                  </td>
-                  <td>
-                    <Chip tone={tone}>{word}</Chip>
-                  </td>
-                  <td className="name" data-label="Probes:">
-                    {own.length > 0 ? (
-                      <span className="mono">{own.join(', ')}</span>
-                    ) : (
-                      <span className="soft">nothing</span>
-                    )}
-                  </td>
-                  <td className="soft" data-label="Heard of:">
-                    {index === 0 ? 'now' : `${since(heardAt, now)} ago`}
-                  </td>
-                </tr>
-              );
-            })}
+            {seen.tabs.map((tab, index) => (
+              <TabRow key={tab.id} tab={tab} isOwn={index === 0} now={now} />
+            ))}
           </tbody>
         </table>
       </section>
       {probes.some(({ by }) => by === 'another-tab') && (
         <p className="note">
-          Another tab leads for{' '}
+          Another tab probes{' '}
           {probes
             .filter(({ by }) => by === 'another-tab')
             .map(({ origin, endpoint }) => endpoint ?? origin)
             .join(', ')}
-          . This one waits for its word.
+          . This one waits for its result.
         </p>
       )}
-      <section className="card" aria-label="Messages">
-        <header>
-          <h2>What tabs told each other</h2>
-        </header>
-        {seen.messages.length === 0 ? (
-          <Empty title="No message yet">
-            They speak when something goes down, is probed, comes back, or is rate-limited.
-          </Empty>
-        ) : (
-          <ul className="log two">
-            {seen.messages.map(({ key, at, text }) => (
-              <li key={key}>
-                <span className="mono soft">{timeOf(at)}</span>
-                <span>{text}</span>
-              </li>
-            ))}
-          </ul>
-        )}
-      </section>
+      <Messages messages={seen.messages} />
     </>
+  );
+}
+
+function TabRow({
+  tab: { title, path, life, probes, seenAt },
+  isOwn,
+  now,
+}: {
+  readonly tab: KnownTab;
+  readonly isOwn: boolean;
+  readonly now: number;
+}): ReactElement {
+  const [tone, word] = lives[life];
+  return (
+    <tr>
+      <td className="name">
+        <b>{isOwn ? 'This tab' : title || 'Without a title'}</b>{' '}
+        <span className="mono soft">{path}</span>
+      </td>
+      <td>
+        <Chip tone={tone}>{word}</Chip>
+      </td>
+      <td className="name" data-label="Probes:">
+        {probes.length > 0 ? (
+          <span className="mono">{probes.join(', ')}</span>
+        ) : (
+          <span className="soft">nothing</span>
+        )}
+      </td>
+      <td className="soft" data-label="Last seen:">
+        {isOwn ? 'now' : `${since(seenAt, now)} ago`}
+      </td>
+    </tr>
+  );
+}
+
+function Messages({ messages }: Pick<TabsSeen, 'messages'>): ReactElement {
+  return (
+    <section className="card" aria-label="Messages">
+      <header>
+        <h2>Messages between tabs</h2>
+      </header>
+      {messages.length === 0 ? (
+        <Empty title="No message yet">
+          Tabs send one when something goes down, is probed, recovers, or is rate-limited.
+        </Empty>
+      ) : (
+        <ul className="log two">
+          {messages.map(({ key, at, text }) => (
+            <li key={key}>
+              <span className="mono soft">{timeOf(at)}</span>
+              <span>{text}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
   );
 }

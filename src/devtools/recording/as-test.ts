@@ -14,8 +14,8 @@ const ofMsw: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A test that meets the same failures as this operation, and expects it to succeed: so it fails where the operation has
- * failed. Undefined for one that has sent nothing, or met no failure.
+ * Writes a test that meets the same failures as this operation and expects it to succeed, so it fails if the
+ * operation has failed. Undefined for an operation that sent nothing, or met no failure.
  */
 export function asTest({ label, events }: OperationView): string | undefined {
   const ended = events.filter((event): event is Ended => event.type === 'request:end');
@@ -75,14 +75,14 @@ ${requests.join('\n')}
 `;
 }
 
-/** Without a page there is nothing that a path could be relative to. */
+/** Without a page, a path has no origin. */
 function placeOf({ method, url, place }: Ended): string {
   const isAbsolute = /^[a-z][\w+.-]*:\/\//i.test(url);
   const origin = place?.origin || 'http://localhost';
   return `${method} ${isAbsolute ? url : `${origin}/${url.replace(/^\//, '')}`}`;
 }
 
-/** As code: a recording may be by anybody, and nothing of it may be run. */
+/** Quotes a text as code. A recording may come from an untrusted source, and nothing in it may run. */
 const quoted = (text: string): string =>
   `'${JSON.stringify(text)
     .slice(1, -1)
@@ -102,7 +102,7 @@ function valueOf(value: string): string {
     )
       return JSON.stringify(Object.fromEntries(given));
   } catch {
-    // It is a word.
+    // Not JSON: a word.
   }
   return quoted(value);
 }
@@ -115,7 +115,7 @@ function faultOf({ outcome }: Ended): { readonly name: string; readonly code: st
         retryAfterMs === undefined
           ? ''
           : `, { headers: { 'Retry-After': '${Math.ceil(retryAfterMs / 1000)}' } }`;
-      // A redirect that was not followed, for one.
+      // For example a redirect that was not followed.
       if (status < 400) return { name: 'networkError', code: 'networkError({ times: 1 })' };
       return { name: 'failTimes', code: `failTimes(1, ${status}${init})` };
     }
@@ -128,7 +128,7 @@ function faultOf({ outcome }: Ended): { readonly name: string; readonly code: st
   }
 }
 
-/** The options that somebody has set, and that its decisions were made by. */
+/** The options behind the operation's decisions that are not defaults, as code. */
 function policyOf(events: readonly OperationEvent[]): string {
   const set = new Map<string, string>();
   for (const event of events) {

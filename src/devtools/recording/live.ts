@@ -1,5 +1,5 @@
 import type { Mutation, Query, QueryClient } from '@tanstack/react-query';
-import { hasOutbox, type Outbox, outboxOf } from '../../outbox/query-adapter/outbox.ts';
+import { type Outbox, outboxOf } from '../../outbox/query-adapter/outbox.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { queryControlsOf } from '../../react-query/controls.ts';
 import { cancelMutation } from '../../react-query/mutation/cancel.ts';
@@ -18,22 +18,22 @@ export interface Live {
   readonly instance: Instance;
   readonly client: QueryClient;
   readonly recorder: Recorder;
-  /** Undefined until the app has made one. */
+  /** Undefined until the app has created one. */
   readonly outbox: () => Outbox | undefined;
   readonly inspect: () => Inspection;
   readonly faults: Faults;
   readonly tabs: TabWatch;
-  /** What can be done about an operation that is under way; undefined where there is nothing. */
+  /** The actions on an operation in progress; undefined if there are none. */
   readonly controlsOf: (operation: OperationView) => Partial<RetryControls>;
 }
 
 const lives = new WeakMap<QueryClient, Live>();
 
 /**
- * The app of a QueryClient. It is recorded from the first time on, until the page ends: what has happened
- * before the panel was opened is what one wants to see.
+ * The app of a QueryClient. It is recorded from the first call until the page ends, because events from
+ * before the panel was opened matter most.
  *
- * @throws Error when the client carries no default options of Steadfetch.
+ * @throws Error if the client has no default options of Steadfetch.
  */
 export function liveOf(client: QueryClient): Live {
   const known = lives.get(client);
@@ -47,7 +47,7 @@ export function liveOf(client: QueryClient): Live {
     instance,
     client,
     recorder: recordInstance(instance),
-    outbox: () => (hasOutbox(client) ? outboxOf(client, 'SteadfetchDevtools') : undefined),
+    outbox: () => outboxOf(client),
     inspect,
     faults: createFaults(instance),
     tabs: createTabWatch(instance, () => inspectOrigins(instance).tabs),

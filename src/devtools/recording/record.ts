@@ -1,4 +1,4 @@
-import { callApp, tellApp } from '../../lib/input/callback.ts';
+import { callApp, notifyApp } from '../../lib/input/callback.ts';
 import type { Readable } from '../../lib/store.ts';
 import { originOf, shown, toUrl } from '../../lib/input/url.ts';
 import { targetOf } from '../../fetch/endpoint.ts';
@@ -13,31 +13,31 @@ import { inspectOrigins } from '../inspect.ts';
 import { decidingOptions } from '../levels.ts';
 import { type RecordedError, type RecordedEvent, writeRecording } from './recording.ts';
 
-/** What is watched beside the instance, and how much is kept. */
+/** The options of {@link record}. */
 export interface RecordOptions {
-  /** Its entries are told of, too. @default none */
+  /** An outbox whose entries are recorded, too. @default none */
   readonly outbox?: Readable<OutboxState> | undefined;
-  /** So many events are kept, the newest. @default 2000 */
+  /** The number of newest events to keep. @default 2000 */
   readonly maxEvents?: number | undefined;
 }
 
-/** What happened since the recording began, the oldest first. */
+/** The events since the recording began, oldest first. */
 export interface Recorder extends Readable<readonly RecordedEvent[]> {
-  /** The recording as text, which the Log of the devtools imports. */
+  /** The recording as text, which the Log of the devtools can import. */
   readonly write: () => string;
   readonly clear: () => void;
   readonly stop: () => void;
 }
 
-/** Listeners are told at most so often. */
-const tellMs = 100;
+/** The minimum time between two notifications of listeners. */
+const notifyMs = 100;
 
 /**
- * Records what happens, for a bug report: the text that `write()` returns is imported in the Log of the devtools, and
- * is replayed there. It works in production as well. It has query keys, and the paths of URLs: no query strings,
- * headers or bodies.
+ * Records events for a bug report: the Log of the devtools imports the text that `write()` returns, and
+ * replays it. Works in production, too. The text contains query keys and the paths of URLs, but no query
+ * strings, headers or bodies.
  *
- * @throws TypeError when the first argument is not what `createSteadfetch` returns.
+ * @throws TypeError if the first argument is not from `createSteadfetch`.
  *
  * @example
  * ```ts
@@ -54,7 +54,7 @@ export function record(steady: Steadfetch, options?: RecordOptions): Recorder {
   return recordInstance(instance, options);
 }
 
-/** The same of the inside of an instance. */
+/** The same for an instance's internals. */
 export function recordInstance(
   instance: Instance,
   { outbox, maxEvents = 2000 }: RecordOptions = {},
@@ -66,7 +66,7 @@ export function recordInstance(
   let known = '';
   let timer: unknown;
 
-  /** What is known is written down when it has changed: not what only time has changed. */
+  /** Records an inspection if anything but the time has changed. */
   const capture = (): void => {
     const inspection = inspectOrigins(instance);
     const { at, ...rest } = inspection;
@@ -80,23 +80,23 @@ export function recordInstance(
     if (events.length > maxEvents * 1.1) events = events.slice(-maxEvents);
     shownEvents = undefined;
   };
-  const tellSoon = (): void => {
+  const notifySoon = (): void => {
     timer ??= wall.setTimeout(() => {
       timer = undefined;
       capture();
-      for (const listener of listeners) tellApp(listener, undefined);
-    }, tellMs);
+      for (const listener of listeners) notifyApp(listener, undefined);
+    }, notifyMs);
   };
   const stops = [
     subscribeInstance(
       instance,
       (event) => {
         push(toRecord(event, instance));
-        tellSoon();
+        notifySoon();
       },
       { outbox },
     ),
-    watchOrigins(origins, tellSoon),
+    watchOrigins(origins, notifySoon),
   ];
   const getState = (): readonly RecordedEvent[] => (shownEvents ??= events.slice());
   return {
@@ -113,7 +113,7 @@ export function recordInstance(
       events = [];
       known = '';
       shownEvents = undefined;
-      tellSoon();
+      notifySoon();
     },
     stop() {
       for (const stop of stops) stop();
@@ -122,7 +122,7 @@ export function recordInstance(
   };
 }
 
-/** The event without what cannot be written. */
+/** The event without parts that cannot be serialised. */
 function toRecord(event: TelemetryEvent, instance: Instance): RecordedEvent {
   switch (event.type) {
     case 'request:start':
@@ -151,7 +151,7 @@ function toRecord(event: TelemetryEvent, instance: Instance): RecordedEvent {
   }
 }
 
-/** The content of a `data:` URL is nobody's business. */
+/** Drops the content of a `data:` URL, which may be private. */
 function plainUrl(url: string): string {
   const { protocol } = toUrl(url) ?? {};
   return protocol === undefined || /^https?:$/.test(protocol) ? shown(url) : protocol;
@@ -159,7 +159,7 @@ function plainUrl(url: string): string {
 
 function plainError(error: unknown): RecordedError | undefined {
   if (error === undefined) return undefined;
-  // It may be anything, and have getters that throw.
+  // The error may be any value, with getters that throw.
   return {
     name: callApp(() => (error as Error).name, isString) ?? 'Error',
     message: callApp(() => (error as Error).message, isString) ?? 'It has no message.',

@@ -4,7 +4,7 @@ import type { Inspection } from '../inspect.ts';
 import type { DecidingOption } from '../levels.ts';
 import { isEvent } from './shapes.ts';
 
-/** An error as it is written down. */
+/** An error in a recording. */
 export interface RecordedError {
   readonly name: string;
   readonly message: string;
@@ -14,15 +14,15 @@ type Plain<E> = E extends { readonly error: unknown }
   ? Omit<E, 'error'> & { readonly error: RecordedError | undefined }
   : E;
 
-/** Something that happened, as it is written down: plain, URLs without their query strings. */
+/** An event in a recording: plain data, with URLs without query strings. */
 export type RecordedEvent =
   | (Plain<TelemetryEvent> & {
-      /** Of a request: the origin and the endpoint that it goes to. */
+      /** The origin and endpoint of a request. */
       readonly place?: { readonly origin: string; readonly endpoint: string } | undefined;
-      /** Of a decision: what it was made by. */
+      /** The options behind a decision. */
       readonly options?: readonly DecidingOption[] | undefined;
     })
-  /** What was known then, whenever that has changed. */
+  /** An inspection, recorded whenever it changes. */
   | {
       readonly type: 'inspection';
       readonly at: number;
@@ -32,7 +32,7 @@ export type RecordedEvent =
 const format = 'steadfetch-recording';
 const version = 1;
 
-/** A recording as text. */
+/** Writes a recording as text. */
 export function writeRecording(events: readonly RecordedEvent[]): string {
   const plain = events.map((event) =>
     'operation' in event
@@ -46,14 +46,14 @@ export function writeRecording(events: readonly RecordedEvent[]): string {
 }
 
 /**
- * The events of a recording. What is damaged, or of a newer version, is left out.
+ * Reads the events of a recording. Damaged events, and those of a newer version, are left out.
  *
  * @throws Error that says what is wrong with the text.
  */
 export function readRecording(text: string): readonly RecordedEvent[] {
   let given: unknown;
   try {
-    // JSON has no undefined, and no Infinity.
+    // JSON has neither undefined nor Infinity.
     given = JSON.parse(text, (_, part: unknown) => part ?? undefined);
   } catch {
     throw new Error('This is no recording: it is not JSON.');

@@ -1,4 +1,4 @@
-/** Whether a value has a shape. What JSON leaves out may also be null there. */
+/** Whether a value has a shape. Values that JSON omits may also be null. */
 type Shape = (value: unknown) => boolean;
 
 const text: Shape = (value) => typeof value === 'string';
@@ -16,7 +16,7 @@ const oneOf =
 const list =
   (of: Shape): Shape =>
   (value) =>
-    // Without gaps, which `every` would pass over.
+    // `Array.from` fills gaps, which `every` would skip.
     Array.isArray(value) && Array.from(value).every((part) => of(part));
 const record =
   (fields: Readonly<Record<string, Shape>>): Shape =>
@@ -36,7 +36,7 @@ const failure = record({
 });
 const outcome: Shape = (value) =>
   failure(value) &&
-  // Of these, the status is shown.
+  // The status of these is shown.
   (!/^(?:ok|http|body)$/.test((value as { readonly kind: string }).kind) ||
     record({ status: number })(value));
 
@@ -133,7 +133,7 @@ const ofState: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
   outbox: { due: number, waiting: number, sending: number, paused: number, dead: number },
 };
 
-/** Whether a value is an event that can be shown, whatever wrote it. */
+/** Whether a value is an event that can be shown, from any source. */
 export function isEvent(value: unknown): boolean {
   const { type } = Object(value) as { readonly type?: unknown };
   const name = String(type);

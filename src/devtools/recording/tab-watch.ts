@@ -5,41 +5,41 @@ import { openChannel, type ShareChannel, type TabLife, watchPageState } from '..
 import type { Instance } from '../../react-query/instance.ts';
 import type { InspectedTabs } from '../inspect.ts';
 
-/** A tab of this app, as it tells of itself. */
-interface KnownTab {
+/** A tab of this app, from its own messages. */
+export interface KnownTab {
   readonly id: string;
   readonly title: string;
   readonly path: string;
-  /** `away`: frozen, or left. */
+  /** `away`: frozen, or in the back-forward cache. */
   readonly life: TabLife;
-  /** What it probes. */
+  /** The origins and endpoints that it probes. */
   readonly probes: readonly string[];
-  /** When it was heard of last, in epoch milliseconds. */
-  readonly heardAt: number;
+  /** When it last sent a message, in epoch milliseconds. */
+  readonly seenAt: number;
 }
 
-/** What one tab has told the others. */
+/** A message between tabs. */
 interface TabMessage {
   readonly key: number;
   readonly at: number;
   readonly text: string;
 }
 
-interface TabsSeen {
-  /** This one first. */
+export interface TabsSeen {
+  /** This tab first. */
   readonly tabs: readonly KnownTab[];
-  /** The newest first. */
+  /** Newest first. */
   readonly messages: readonly TabMessage[];
 }
 
-/** The tabs that have the devtools, too: they answer while this is watched. */
+/** The tabs in which the devtools run: they answer while this is watched. */
 export interface TabWatch extends Readable<TabsSeen> {
-  /** Asks all tabs how they are. */
-  readonly ask: () => void;
+  /** Asks all tabs for their state. */
+  readonly refresh: () => void;
 }
 
 const mostMessages = 100;
-/** What has said nothing for so long, although asked, is frozen or gone. */
+/** A tab that has not answered for this long is frozen or gone. */
 const silentMs = 7000;
 const forgottenMs = 60_000;
 
@@ -63,13 +63,13 @@ export function createTabWatch(
     probes: tabsOf()
       .probes.filter(({ by }) => by === 'this-tab')
       .map(({ origin, endpoint }) => endpoint ?? origin),
-    heardAt: wall.now(),
+    seenAt: wall.now(),
   });
   const show = (): void => {
     const now = wall.now();
-    for (const [key, { heardAt }] of others) if (now - heardAt > forgottenMs) others.delete(key);
+    for (const [key, { seenAt }] of others) if (now - seenAt > forgottenMs) others.delete(key);
     const known = [...others.values()].map((one) =>
-      now - one.heardAt > silentMs ? { ...one, life: 'away' as const } : one,
+      now - one.seenAt > silentMs ? { ...one, life: 'away' as const } : one,
     );
     set({ tabs: hasPage() ? [self(), ...known] : known, messages });
   };
@@ -77,11 +77,11 @@ export function createTabWatch(
     const { kind, tab } = Object(data) as { readonly kind?: unknown; readonly tab?: KnownTab };
     if (kind === 'ask') channel?.post({ kind: 'here', tab: self() });
     if (typeof tab?.id === 'string' && Array.isArray(tab.probes)) {
-      others.set(tab.id, { ...tab, heardAt: wall.now() });
+      others.set(tab.id, { ...tab, seenAt: wall.now() });
       show();
     }
   };
-  /** What the instances of the tabs tell each other. */
+  /** Reads the messages between the instances of the tabs. */
   const overhear = (data: unknown): void => {
     const { key, kind, scope, isProbed, forMs, remaining } = Object(data) as Record<
       string,
@@ -111,7 +111,7 @@ export function createTabWatch(
   return {
     getState,
     subscribe,
-    ask() {
+    refresh() {
       channel?.post({ kind: 'ask' });
       show();
     },

@@ -9,7 +9,7 @@ import type { Effect } from '../../operation/parts/effects.ts';
 import { TimeLimit } from '../../lib/timer.ts';
 import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Admission } from '../../origin/admission.ts';
-import type { Permit } from '../../origin/wait-queue.ts';
+import type { Permit } from '../../origin/ask.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
 import { mayBeCached } from '../init.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
@@ -183,7 +183,7 @@ export class Attempt implements EventListenerObject, Queued, Progress {
   transmit(): Promise<Response> {
     const { context, request } = this;
     // Not as a method: a browser's fetch refuses any `this` but its window.
-    const { transport, client } = context;
+    const { transport, client, emitter } = context;
     if (this.#number > 0) this.startLimit();
     else {
       this.#number = context.nextRequest();
@@ -193,7 +193,10 @@ export class Attempt implements EventListenerObject, Queued, Progress {
       this.#emit();
     }
     const { input } = request;
-    const sending = client ? client.transport(input, this.init, this) : transport(input, this.init);
+    const send = (): Promise<Response> =>
+      client ? client.transport(input, this.init, this) : transport(input, this.init);
+    const { enter } = emitter;
+    const sending = enter ? enter(request.operation.ref.id, this.#number, send) : send();
     return this.untilStopped(sending, discard);
   }
 

@@ -8,32 +8,32 @@ export function hasPage(): boolean {
 }
 
 /**
- * Whether a real browser engine runs this, in a page or a worker: it refuses requests by itself, and hides
- * answers. Node, React Native and jsdom do neither.
+ * Whether a browser engine runs this code, in a page or a worker: engines refuse requests and hide answers.
+ * Node, React Native and jsdom do neither.
  */
 export const isEngine = (): boolean => typeof SecurityPolicyViolationEvent !== 'undefined';
 
-/** The browser asks before this page is left, until the returned function is called. */
+/** Makes the browser ask before the page is left, until the returned function is called. */
 export function askBeforeLeaving(): () => void {
   const page = globalThis as Partial<typeof globalThis>;
-  const ask = (event: BeforeUnloadEvent): void => {
+  const prevent = (event: BeforeUnloadEvent): void => {
     event.preventDefault();
     // Chromium before 119.
     event.returnValue = true;
   };
-  page.addEventListener?.('beforeunload', ask);
-  return () => page.removeEventListener?.('beforeunload', ask);
+  page.addEventListener?.('beforeunload', prevent);
+  return () => page.removeEventListener?.('beforeunload', prevent);
 }
 
-/** Calls back when the device may have a network again, or another one, until the returned function is called. */
+/** Calls back when the device may have a network again, or a different one, until the returned function is called. */
 export function watchConnection(onChange: () => void): () => void {
   const page = globalThis as Partial<typeof globalThis>;
-  // The Network Information API, where there is one.
+  // The Network Information API, if available.
   const { connection } = (globalThis.navigator ?? {}) as {
     readonly connection?: EventTarget & { readonly type?: string };
   };
   let type = connection?.type;
-  // Where it has a type, a change of anything else is an estimate of the same network.
+  // If the connection has a type, a change of anything else is only a new estimate of the same network.
   const onEstimate = (): void => {
     const before = type;
     type = connection?.type;

@@ -1,13 +1,13 @@
 import { reportOnce } from './check.ts';
 import { warn } from './warn.ts';
 
-/** Is told what a function of the app has done wrong, as a predicate: `threw Error: x`. Empty in production. */
+/** Receives the mistake of an app's function as a predicate: `threw Error: x`. Empty in production. */
 export type OnMistake = (what: string) => void;
 
 /**
- * Calls a function of the app that is asked a question. A mistake in it must not cost anybody a request:
- * where it throws, or answers with anything but what `isRight`, it counts as not given, and `onMistake` is
- * told. A promise is no answer, and its rejection harms nobody.
+ * Calls a function of the app that returns an answer. Its mistake must not cost a request: if it throws, or
+ * returns anything that `isRight` rejects, the answer counts as not given, and `onMistake` is called. A
+ * promise is not an answer, and its rejection is ignored.
  */
 export function callApp<T>(
   call: () => unknown,
@@ -18,7 +18,7 @@ export function callApp<T>(
   try {
     const answer = call();
     if (answer === undefined || isRight(answer)) return answer;
-    // On a server, a rejection that nobody handles ends the process.
+    // On a server, an unhandled rejection ends the process.
     Promise.resolve(answer).catch(() => {});
     if (process.env.NODE_ENV !== 'production') what = `returned ${nameOf(answer)}`;
   } catch (error) {
@@ -32,8 +32,8 @@ export function callApp<T>(
 export const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 
 /**
- * Says once per owner that a function of the app is wrong: in production by the name of the option alone.
- * `rule` is for developers.
+ * Warns once per owner that a function of the app is wrong. In production only the name of the option is
+ * logged; `rule` is for developers.
  */
 export const reporterOf =
   (owner: object, option: string, rule: string | false): OnMistake =>
@@ -43,11 +43,10 @@ export const reporterOf =
   };
 
 /**
- * Tells a listener of the app. Its error is reported as one that nobody has caught, and disturbs neither
- * the other listeners nor who tells them. Not as a rejection, also that of an async function: on a server
- * that ends the process.
+ * Calls a listener of the app. Its error is reported as uncaught, and affects neither the other listeners nor
+ * the caller. Never as a rejection, not even for an async listener: on a server a rejection ends the process.
  */
-export function tellApp<T>(listener: (value: T) => unknown, value: T): void {
+export function notifyApp<T>(listener: (value: T) => unknown, value: T): void {
   try {
     (listener(value) as Partial<Promise<unknown>> | undefined)?.catch?.(report);
   } catch (error) {
@@ -66,7 +65,7 @@ function nameOf(value: unknown): string {
   return typeof then === 'function' ? 'a promise' : typeof value;
 }
 
-/** An error as text: what is thrown may be an object that cannot be written. */
+/** An error as text. A thrown object may have no text form. */
 export function textOf(error: unknown): string {
   try {
     return String(error);

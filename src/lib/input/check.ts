@@ -1,11 +1,11 @@
 import { toJson } from '../json.ts';
 import { type Elsewhere, findMeant } from './nearest.ts';
 
-/** The whole numbers that an option may have, both ends included. */
+/** The integers that an option may have, both ends included. */
 interface Range {
   readonly min: number;
   readonly max: number;
-  /** What the number counts, as it follows "a whole number" in the message: ` of milliseconds`. */
+  /** The unit, as it follows "a whole number" in the message: ` of milliseconds`. */
   readonly unit?: string;
 }
 
@@ -28,7 +28,7 @@ export const isFunction = (value: unknown): boolean => typeof value === 'functio
 export const isShare = (value: unknown): value is number =>
   typeof value === 'number' && value >= 0 && value <= 1;
 
-/** In production a wrong option counts as not given, and that is said once. @returns false */
+/** In production a wrong option counts as not set, with one warning. @returns false */
 export function reportOnce(option: string): false {
   if (!reported.has(option)) console.warn(`[steadfetch] wrong option: ${option}`);
   reported.add(option);
@@ -36,7 +36,7 @@ export function reportOnce(option: string): false {
 }
 
 /**
- * The value of an option, if it is right. Any other is an error in development, and counts as not given
+ * Returns the value of an option if it is valid. An invalid one throws in development, and counts as not set
  * in production.
  *
  * @throws TypeError that names the operation, the option, its value and what is allowed.
@@ -55,9 +55,9 @@ export function checkValue<T>(
 }
 
 /**
- * Checks the names of options, in development.
+ * Checks the names of options. Development only.
  *
- * @throws TypeError when this is no object, or has an option that there is not; it names the nearest.
+ * @throws TypeError if the argument is not an object, or for an unknown option; it suggests the nearest name.
  */
 export function checkNames(
   operation: string,
@@ -76,8 +76,8 @@ export function checkNames(
 }
 
 /**
- * The same for options that may have other members, such as those of fetch or of React Query: only what is
- * nearly one of ours, or is ours elsewhere, is a mistake.
+ * Checks the names of options that may have other members, such as those of fetch or React Query: only a name
+ * close to one of ours, or one that belongs elsewhere, is a mistake.
  *
  * @throws TypeError that names what was meant.
  */
@@ -96,8 +96,8 @@ export function checkMisnamed(
 }
 
 /**
- * Where a bundle is counted in bytes: a production build names the option alone, and `false` leaves what is
- * allowed out of it.
+ * For code whose bundle size counts: a production build names only the option, and `false` omits the text of
+ * what is allowed.
  *
  * @throws TypeError that names the operation, the option, its value and what is allowed.
  */

@@ -8,7 +8,7 @@ export interface MadeBy<Maker extends string> {
   readonly [code]: { readonly by: Maker };
 }
 
-/** The code that a value carries; undefined where there is no value. */
+/** The code that a value carries; undefined without a value. */
 export function codeOf<Code extends { readonly by: string }>(value: MadeBy<Code['by']>): Code;
 export function codeOf<Code extends { readonly by: string }>(
   value: MadeBy<Code['by']> | undefined,
@@ -20,8 +20,8 @@ export function codeOf<Code extends { readonly by: string }>(
 }
 
 /**
- * Returns the value if the named function has created it. Any other value is an error in development,
- * and counts as not given in production.
+ * Returns the value if the named function created it. Any other value throws in development, and counts as
+ * not set in production.
  *
  * @throws TypeError that names the function.
  */

@@ -1,9 +1,9 @@
-/** Where a name belongs that is known from elsewhere: `{ retries: 'policy: { maxRetries }' }`. */
+/** Where a name known from other libraries belongs: `{ retries: 'policy: { maxRetries }' }`. */
 export type Elsewhere = Readonly<Record<string, string>>;
 
 /**
- * What a wrong name was meant to be: one of these names, or something else elsewhere. `isStrict`: where the
- * name may be right, for somebody else.
+ * Guesses what a wrong name was meant to be: one of these names, or an entry of `elsewhere`. `isStrict`: the
+ * name may be a valid option of another library.
  */
 export function findMeant(
   name: string,
@@ -24,14 +24,14 @@ interface Near {
   readonly distance: number;
 }
 
-/** The name that is nearly this one, or contains it, whatever the case. */
+/** The name most similar to this one, or containing it, ignoring case. */
 function nearest(wrong: string, names: readonly string[], isStrict: boolean): Near | undefined {
   const from = wrong.toLowerCase();
   const near = names.map((name): Near => {
     const to = name.toLowerCase();
     const isPart = !isStrict && isMostOf(to, from);
     const whole = distanceOf(to, from);
-    // To leave out letters at an end is less of a mistake than others are.
+    // Omitting letters at an end is a smaller mistake than others.
     return { name, distance: isPart ? Math.min(whole, 1 + whole / 3) : whole };
   });
   return near
@@ -42,13 +42,13 @@ function nearest(wrong: string, names: readonly string[], isStrict: boolean): Ne
     .toSorted((one, other) => one.distance - other.distance)[0];
 }
 
-/** One contains the other, and is at least half of it. */
+/** Whether one contains the other, and is at least half as long. */
 function isMostOf(one: string, other: string): boolean {
   const [short = '', long = ''] = [one, other].toSorted((a, b) => a.length - b.length);
   return long.includes(short) && short.length * 2 >= long.length;
 }
 
-/** How many letters must be changed, added or removed to make one word of the other (Levenshtein). */
+/** The number of letters to change, add or remove to turn one word into the other (Levenshtein). */
 function distanceOf(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [at, letter] of Array.from(from).entries()) {

@@ -1,4 +1,4 @@
-/** The absolute form of a URL as fetch resolves it; undefined when there is none. */
+/** The absolute form of a URL as fetch resolves it; undefined for an invalid one. */
 export function toUrl(
   url: string,
   base: string | undefined = globalThis.location?.href,
@@ -12,7 +12,10 @@ export function toUrl(
 
 let last = { url: '', base: '' as string | undefined, origin: '' };
 
-/** The origin of a URL, as fetch resolves it; '' for what is none. Each request is asked about several times. */
+/**
+ * The origin of a URL, as fetch resolves it; '' for an invalid one. The latest is cached, because each
+ * request asks several times.
+ */
 export function originOf(url: string): string {
   const base = globalThis.location?.href;
   if (url !== last.url || base !== last.base)
@@ -20,7 +23,7 @@ export function originOf(url: string): string {
   return last.origin;
 }
 
-/** Without the query string: it carries tokens, and messages travel to logs. */
+/** Removes the query string: it may carry tokens, and messages reach logs. */
 export function shown(name: string): string {
   return name.replace(/[?#].*/s, '');
 }

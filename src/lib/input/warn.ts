@@ -1,7 +1,7 @@
-/** For development: what was said of an object, and what it was seen to be. */
+/** For development: the warnings about an object, and the marks set on it. */
 const marks = new WeakMap<object, Set<string>>();
 
-/** Marks an object in development. @returns whether it had not been marked so before. */
+/** Marks an object in development. @returns whether the mark is new. */
 export function mark(object: object, name: string): boolean {
   const names = marks.get(object);
   if (names?.has(name)) return false;
@@ -9,15 +9,15 @@ export function mark(object: object, name: string): boolean {
   return true;
 }
 
-/** Whether an object was marked so, in development. */
+/** Whether an object has this mark, in development. */
 export const isMarked = (object: object, name: string): boolean => !!marks.get(object)?.has(name);
 
-/** Where a page of docs is found: the package does not carry it. */
-export const pageOf = (page: string): string => `docs/${page} in the repository of steadfetch`;
+/** The location of a docs page in the package: package.json lists those that are named here among its files. */
+export const pageOf = (page: string): string => `node_modules/steadfetch/docs/${page}`;
 
 /**
- * Tells the developer something, once per instance and key, with the page and heading that say more. Call it
- * in development only.
+ * Warns the developer once per instance and key, and names the page and heading with the details. Development
+ * only.
  */
 export function warn(instance: object, key: string, message: string, page?: string): void {
   if (!mark(instance, key)) return;

@@ -6,13 +6,16 @@ import type { Submission, Step } from './submission.ts';
 export class Effect {
   /** Method and URL. */
   readonly request: string;
-  /** The idempotency key that it carries: requests with one key take effect once. */
+  /** The idempotency key that it carries. Requests with one key take effect once. */
   readonly key: string | undefined;
-  /** By its method (RFC 9110 §9.2.1): it has no effect. A request that is declared idempotent may have one. */
+  /**
+   * Safe by its method (RFC 9110 §9.2.1), so it has no effect. A request that is declared idempotent may have
+   * one.
+   */
   readonly isRead: boolean;
-  /** Sending it again does no harm, or it was decided that it may be sent again. */
+  /** Sending it again does no harm, or a decision allows it. */
   isRepeatable: boolean;
-  /** Whether the server did it; undefined while it is under way. */
+  /** Whether the server processed it; undefined while it is in flight. */
   processed: Exclude<Processed, 'no'> | undefined;
 
   constructor(request: string, key: string | undefined, isRead: boolean, isRepeatable: boolean) {
@@ -22,32 +25,32 @@ export class Effect {
     this.isRepeatable = isRepeatable;
   }
 
-  /** It was decided that it may be sent again. */
+  /** A decision allows sending it again. */
   allowRepeat(): void {
     this.isRepeatable = true;
   }
 
-  /** It is known, or will not be known, whether the server did it. */
+  /** Records whether the server processed it, or that this will stay unknown. */
   resolveAs(processed: Exclude<Processed, 'no'>): void {
     this.processed = processed;
   }
 }
 
-/** What is known of a request that is sent. */
+/** The facts of a request that is sent. */
 interface Sent {
   readonly method: string;
   readonly step?: Step | undefined;
 }
 
-/** A request whose effect is asked about. */
+/** The request that a question is about. */
 interface Asked {
   readonly request: string;
   readonly key?: string | undefined;
 }
 
 /**
- * What the requests of one operation may have done at the server: those under way, too. Three questions are
- * asked of it: is the outcome of the operation unknown, may this request have been done already, and would
+ * The effects that the requests of one operation, including those in flight, may have had. Answers three
+ * questions: is the outcome of the operation unknown, may this request have been done already, and would
  * another attempt do something twice.
  */
 export class Effects {
@@ -58,47 +61,56 @@ export class Effects {
     this.#submission = submission;
   }
 
-  /** A request is sent. */
+  /** Records that a request is sent. */
   begin({ method, step }: Sent, request: string, isRepeatable: boolean): Effect {
     const effect = new Effect(request, step?.key, isSafeMethod(method), isRepeatable);
     this.#list.push(effect);
     return effect;
   }
 
-  /** An attempt of another client may have taken effect. Whether it may be sent again was decided by its error. */
+  /**
+   * Records that a request of another client may have taken effect. Whether it may be sent again was decided
+   * from its error.
+   */
   beginForeign(): void {
     this.begin({ method: 'POST' }, '', true);
   }
 
-  /** It is known what became of the request. */
+  /** Records what became of a request. */
   resolve(effect: Effect, processed: Processed): void {
     const isNone = processed === 'no' || (processed === 'yes' && effect.isRead);
     if (isNone) this.#list = this.#list.filter((other) => other !== effect);
     else effect.resolveAs(processed);
   }
 
-  /** The API has refused what carries the key of `own`, or is the same request without one: no attempt with it has taken effect. */
+  /**
+   * Records that the API refused the key of `own` (or the same request, without a key): no attempt with it
+   * took effect.
+   */
   refuse(own: Asked): void {
     const name = ({ key, request }: Asked): string => key ?? request;
     this.#list = this.#list.filter((other) => other === own || name(other) !== name(own));
   }
 
-  /** Whether a request of this operation, `own` apart, may have taken effect. */
+  /** Whether any request of this operation, not counting `own`, may have taken effect. */
   hasAny(own?: Effect): boolean {
     return this.#list.some((effect) => effect !== own && !effect.isRead);
   }
 
-  /** Whether anything may have taken effect, also by an operation before this one; `own` is not asked about. */
+  /** Whether any request, not counting `own`, may have taken effect, in this operation or an earlier one. */
   isUnknown(own?: Effect): boolean {
     return !!this.#submission?.wasSent || this.hasAny(own);
   }
 
-  /** Whether a request of any kind, `own` apart, may have reached the server: what is not sent now was not the first. */
+  /**
+   * Whether any request, not counting `own`, may have reached the server: then a request that was not sent
+   * was not the first.
+   */
   wasSent(own?: Effect): boolean {
     return !!this.#submission?.wasSent || this.#list.some((effect) => effect !== own);
   }
 
-  /** Whether another attempt than `own` may have done this request. */
+  /** Whether an attempt other than `own` may have done this request. */
   mayBeDone({ request, key }: Asked, own?: Effect): boolean {
     return this.#list.some(
       (effect) =>

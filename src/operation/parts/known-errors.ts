@@ -14,6 +14,7 @@ import type { EventDetail } from '../events.ts';
 import { reportFailure, reportOf } from '../error-info.ts';
 import { failureOfAbort, isSteadfetchError } from '../errors.ts';
 import type { FailureReport, RequestFacts } from '../facts.ts';
+import type { Write } from '../write-order.ts';
 import type { Effects } from './effects.ts';
 import type { Route } from './route.ts';
 
@@ -25,68 +26,72 @@ interface Failed {
   readonly policyOf: (facts?: RequestFacts) => Policy;
   readonly view: (facts?: RequestFacts) => Operation;
   readonly emit: (detail: EventDetail) => void;
+  readonly writeTo: (resource: string) => Write | undefined;
 }
 
-/** A signal that was aborted; without one, it is ours that drops a request. */
+/** An aborted signal. Without `aborted`, Steadfetch itself dropped the request. */
 type Aborted = { readonly aborted?: boolean; readonly reason?: unknown };
 
-// Most operations never fail, and share this one.
+// Shared: most operations never fail.
 const noReasons: readonly RetryReason[] = [];
 
 const remedy =
   process.env.NODE_ENV !== 'production' &&
   'the status table decides. It must be synchronous and return true, false or undefined';
 
-/** The errors of an operation: what they mean where they do not say it themselves, and what was decided on them. */
+/** The errors of an operation, what they mean if they do not say so themselves, and the decisions about them. */
 export class KnownErrors {
-  /** The latest decision; undefined while the latest failure waits for one. */
+  /** The latest decision; undefined while the latest failure has none. */
   decision: Decision | undefined;
   lastError: unknown;
-  /** When the latest failed that React Query is asked about, in epoch milliseconds. */
+  /** When the latest failure that React Query is asked about occurred, in epoch milliseconds. */
   failedAt: number | undefined;
-  /** When React Query, which was told to wait so long, goes on, in epoch milliseconds. */
+  /** When React Query continues after the wait that it was given, in epoch milliseconds. */
   dueAt: number | undefined;
-  /** How many failed attempts were trials of their origin: they use up no retries. */
+  /** How many failed attempts were trials of their origin, which use up no retries. */
   trials = 0;
-  /** The reasons of the retries that were granted. */
+  /** The reasons of the granted retries. */
   retriedFor: readonly RetryReason[] = noReasons;
   previousBackoffMs: number | undefined;
   readonly #effects: Effects;
-  /** The latest request of another client, where it has failed. */
+  /** The latest request of another client, if it failed. */
   #raw: FailureReport | undefined;
-  /** The caller's abort reason, once it was thrown, and what it means; boxed, because a reason may be any value. */
+  /** The caller's abort reason, once thrown, with its meaning. Boxed, because a reason may be any value. */
   #abort: { readonly reason: unknown; readonly report: FailureReport } | undefined;
-  /** That of an attempt before. */
+  /** The abort of an earlier attempt. */
   #abortBefore: { readonly reason: unknown } | undefined;
 
   constructor(effects: Effects) {
     this.#effects = effects;
   }
 
-  /** The failure of the latest request of another client; undefined where its error says it. */
+  /** Records the failure of another client's latest request; undefined if its error carries it. */
   recordRaw(report?: FailureReport): void {
     this.#raw = report;
   }
 
-  /** An attempt has failed; `decision`: what was decided already; `askedAt`: when React Query is asked what follows. */
+  /**
+   * Records a failed attempt. `decision`: one that was made already. `askedAt`: when React Query is asked
+   * what follows.
+   */
   recordError(error: unknown, decision: Decision | undefined, askedAt?: number): void {
     this.decision = decision;
     this.lastError = error;
     this.failedAt = askedAt;
   }
 
-  /** React Query waits until then. */
+  /** Records until when React Query waits. */
   waitUntil(dueAt: number): void {
     this.dueAt = dueAt;
   }
 
-  /** Another attempt begins. */
+  /** Begins another attempt. */
   next(): void {
     this.#raw = undefined;
     this.#abortBefore = this.#abort;
   }
 
-  /** It has got on in this attempt: no retry before it counts. */
+  /** Forgets the retries before this attempt, which made progress. */
   forgetBefore(attempt: number): void {
     if (this.failedAt === undefined) return;
     this.trials = attempt - 1;
@@ -94,20 +99,20 @@ export class KnownErrors {
     this.previousBackoffMs = undefined;
   }
 
-  /** Those of an operation elsewhere, which does all that this one does; what is undefined stays. */
+  /** Shows the errors of another operation that does all of its work. An undefined value leaves the one before. */
   mirror(decision: Decision | undefined, lastError: unknown): void {
     this.decision = decision ?? this.decision;
     this.lastError = lastError ?? this.lastError;
   }
 
-  /** @returns the caller's own reason, as fetch rejects with it. */
+  /** Records an abort. @returns the caller's own reason, as fetch rejects with it. */
   abortBy(signal: Aborted, report: FailureReport): unknown {
     const reason = reasonOf(signal);
     this.#abort = { reason, report };
     return reason;
   }
 
-  /** The same of a request that was not sent. Others that the reason has stopped may have been. */
+  /** Records the abort of a request that was not sent. Other requests with the same signal may have been sent. */
   abortUnsent(request: RequestFacts | undefined, signal: Aborted): unknown {
     const isUnknown = this.#effects.isUnknown();
     const shown = failureOfAbort(signal.reason, {
@@ -120,18 +125,18 @@ export class KnownErrors {
     const report: FailureReport = { request, failure, unsent };
     const reason = this.abortBy(signal, report);
     const { kind } = reportOf(reason, 0).failure;
-    // One reason may stop several operations.
+    // One reason may stop several operations, so its report must hold for all of them.
     if (kind === 'error' || (kind === failure.kind && isUnknown)) reportFailure(reason, report);
     return reason;
   }
 
-  /** The meaning of the caller's own reason; undefined for any other error. */
+  /** The meaning of the caller's own abort reason; undefined for any other error. */
   abortOf(error: unknown): FailureReport | undefined {
     const abort = this.#abort;
     return abort?.reason === error ? abort?.report : undefined;
   }
 
-  /** The report of an error that an attempt has ended in: its own, or that of the request that it was made of. */
+  /** The report of the error that ended an attempt: its own, or that of the request that it was created from. */
   reportOf(error: unknown, nowMs: number): FailureReport {
     const own = reportOf(error, nowMs);
     const raw = this.#raw;
@@ -141,11 +146,11 @@ export class KnownErrors {
   }
 
   /**
-   * The same, with what the failure means to the policy.
+   * The same, with the meaning of the failure for the policy.
    *
-   * The abort of its own signal is not decided on: its owner ends it. Any other is that of a request within it,
-   * after which React Query goes on. It ends what has `endsByAbort`, which React Query would not send again: it
-   * is how an app cancels a mutation.
+   * The abort of the operation's own signal is not decided about: its owner ends it. Any other abort is of a
+   * request within it, after which React Query continues. With `endsByAbort` it ends the operation: this is
+   * how an app cancels a mutation, which React Query would not send again.
    */
   classify(
     error: unknown,
@@ -163,15 +168,18 @@ export class KnownErrors {
   }
 
   /**
-   * Whether nothing is ever sent any more: we have dropped it, or its signal has ended an attempt before, and
-   * is aborted for good.
+   * Whether nothing more will be sent: Steadfetch dropped the request, or its signal was already aborted in
+   * an earlier attempt and stays so.
    */
   #isOver(error: unknown, unsent: FailureReport['unsent']): boolean {
     const before = this.#abortBefore;
     return unsent === 'dropped' || (before !== undefined && before.reason === error);
   }
 
-  /** Decides whether another attempt follows a failure, and when, and records it. `route`: where its request went. */
+  /**
+   * Decides whether and when another attempt follows a failure, and records the decision. `route`: where its
+   * request went.
+   */
   decide(
     operation: Failed,
     shared: Environment,
@@ -185,10 +193,10 @@ export class KnownErrors {
     const { isTrial, isLate, isDown, limitedMs, isAlone } = route.fail(failure, nowMs);
     if (isTrial) this.trials++;
     const isQuery = operation.ref.kind === 'query';
-    // The next attempt is paused where this one went, without a wait of its own: that of a query before
-    // it begins, any other by its request, and so not where something else has failed.
+    // The next attempt is paused where this one went, without backoff: a query before the attempt begins,
+    // anything else by its request, and so not if the failure is not a request's.
     const isPausedNext = isQuery || request?.url !== undefined;
-    // The effect of this request itself is an input already.
+    // The effect of this request is already an input of the decision.
     effect?.allowRepeat();
     const decision = decide(failure, operation.view(request), policy, {
       nowMs,
@@ -198,6 +206,7 @@ export class KnownErrors {
       limitedMs,
       isAlone,
       isForeign: !route.at,
+      isSuperseded: shared.writeOrder.isSuperseded(operation, request?.url),
       onMistake: policy.shouldRetry && reporterOf(shared, 'shouldRetry', remedy),
     });
     this.#recordDecision(operation, error, report, decision, failure, policy.maxRetries);
@@ -208,7 +217,7 @@ export class KnownErrors {
     return decision;
   }
 
-  /** The user has cancelled the operation: it ends with this error. */
+  /** Ends the operation with this error, because the user cancelled it. */
   recordCancel(operation: Failed, error: unknown, report: FailureReport): Decision {
     const decision: Decision = { kind: 'stop', reason: 'cancelled', retryAt: undefined };
     const { maxRetries } = operation.policyOf(report.request);
@@ -216,7 +225,7 @@ export class KnownErrors {
     return decision;
   }
 
-  /** Records a decision, on the error and in what the operation may have done, and emits it. */
+  /** Records a decision on the error and in the effects of the operation, and emits it. */
   #recordDecision(
     operation: Failed,
     error: unknown,
@@ -229,7 +238,7 @@ export class KnownErrors {
     this.lastError = error;
     const { method, url } = report.request ?? {};
     if (mayHaveTakenEffect(report, operation)) {
-      // Of what another client has sent, all that is known is its error. Our own is counted already.
+      // Of another client's request only the error is known. Requests of ours are counted already.
       const isOwn = report.operation === operation && method !== undefined && !isSafeMethod(method);
       if (!isOwn) this.#effects.beginForeign();
     }
@@ -243,26 +252,29 @@ export class KnownErrors {
     operation.emit({ type: 'decision', failure, decision, error, method, url, maxRetries });
   }
 
-  /** Keeps what was found out: on the error, and here where that is not ours. */
+  /** Keeps a report on its error or, if the error is the caller's abort reason, here. */
   keep(error: unknown, report: FailureReport): void {
     if (this.abortOf(error)) this.#abort = { reason: error, report };
     reportFailure(error, report);
   }
 }
 
-/** The error that an operation ends in speaks for all of its requests. */
+/** Makes the error that an operation ends with cover all of its requests. */
 export function speakForAll(error: unknown, failure: Failure, processed: Processed): Failure {
   if (processed === failure.processed) return failure;
   const outcome = { ...failure, processed } as const;
   try {
     if (isSteadfetchError(error)) Object.assign(error, { outcome });
   } catch {
-    // Frozen, or a proxy of the app's: it says what it says.
+    // A frozen error, or a proxy of the app's, stays as it is.
   }
   return outcome;
 }
 
-/** Whether an error that says nothing, or only the status of what has gone with a key, is about this request. */
+/**
+ * Whether an error without a report of its own is about this request: it says nothing, or only the status of
+ * the keyed request.
+ */
 const isAbout = ({ failure, request }: FailureReport, sent: FailureReport): boolean =>
   failure.kind === 'error' ||
   (!!sent.request?.keyed &&
@@ -271,7 +283,7 @@ const isAbout = ({ failure, request }: FailureReport, sent: FailureReport): bool
     sent.failure.kind === 'http' &&
     failure.status === sent.failure.status);
 
-/** Whether an operation that ends in this failure may have taken effect. */
+/** Whether an operation that ends with this failure may have taken effect. */
 export function mayHaveTakenEffect(
   { failure, request }: FailureReport,
   operation: { readonly ref: Pick<OperationRef, 'kind'>; readonly effects: Effects } | undefined,
@@ -280,6 +292,6 @@ export function mayHaveTakenEffect(
   return (failure.processed !== 'no' && !isSafeMethod(method)) || !!operation?.effects.isUnknown();
 }
 
-/** The method of a request that another client has sent: a query reads; anything else might write. */
+/** The method of another client's request: a query reads, anything else may write. */
 export const usualMethod = (kind: OperationRef['kind'] | undefined): string =>
   kind === 'query' ? 'GET' : 'POST';

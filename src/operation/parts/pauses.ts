@@ -1,19 +1,19 @@
 import type { PausedAttempt } from '../environment.ts';
 
-/** The empty list. Most operations never have a pause or a retry, and share this one. */
+/** The empty list, shared: most operations never have a pause or a retry. */
 export const none: readonly never[] = [];
 
-/** The pauses of an operation: which of its requests wait, and the time that was no part of its own. */
+/** The pauses of an operation: its waiting requests, and the time that does not count against it. */
 export class Pauses {
-  /** Its requests that wait for the admission of an origin. */
+  /** Its requests that wait for admission. */
   list: readonly PausedAttempt[] = none;
-  /** How long it was paused, or asleep, in milliseconds. */
+  /** How long it was paused or asleep, in milliseconds. */
   pausedMs = 0;
   #since = 0;
-  /** Until when that is counted. */
+  /** The time up to which `pausedMs` is counted. */
   #countedTo = -Infinity;
 
-  /** @returns whether it is new, and not one that waits on for another reason. */
+  /** @returns whether it is new. A request that waits on for another reason is not. */
   add(paused: PausedAttempt, nowMs: number): boolean {
     if (this.list.includes(paused)) return false;
     if (this.list.length === 0) this.#since = nowMs;
@@ -29,18 +29,21 @@ export class Pauses {
     return true;
   }
 
-  /** The time since then was no part of the operation's own: what overlaps is counted once. */
+  /** Counts the time since then as paused. Overlapping pauses count once. */
   count(since: number, nowMs: number): void {
     this.pausedMs += Math.max(0, nowMs - Math.max(since, this.#countedTo));
     this.#countedTo = nowMs;
   }
 
-  /** Those of another operation, which does all that this one does. */
+  /** Shows the pauses of another operation that does all the work of this one. */
   mirror(list: readonly PausedAttempt[]): void {
     this.list = list;
   }
 
-  /** `go`: a user wants it now. `renew`: another component waits. `drop`: nothing of an attempt that is over is sent. `expire`: their time is up. */
+  /**
+   * Applies one action to every pause. `go`: a user pressed Try now. `renew`: another component waits.
+   * `drop`: the attempt is over, and must send nothing more. `expire`: the time limit of the pause is over.
+   */
   each(act: 'go' | 'renew' | 'drop' | 'expire'): void {
     for (const paused of this.list) paused[act]();
   }

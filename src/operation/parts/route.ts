@@ -1,47 +1,50 @@
 import type { Admission } from '../../origin/admission.ts';
-import type { Permit } from '../../origin/wait-queue.ts';
+import type { Permit } from '../../origin/ask.ts';
 import { type Failure, isRefusal } from '../../policy/outcome.ts';
 import type { SentRequest } from '../facts.ts';
 
-/** What an origin says of an attempt that has failed there. */
+/** The origin's view of an attempt that failed there. */
 export interface FailureThere {
-  /** It was a trial, or refused for a rate limit that is known: it uses up no retry. */
+  /** The attempt was a trial, or was refused for a known rate limit: it uses up no retry. */
   readonly isTrial: boolean;
-  /** Others were answered there while this probe hung: it is late enough for its user, and goes without a wait. */
+  /**
+   * While this probe hung, others were answered there: its user has waited long enough, so the next attempt
+   * has no wait.
+   */
   readonly isLate: boolean;
-  /** Its next attempt is paused there. */
+  /** The next attempt is paused there. */
   readonly isDown: boolean;
-  /** How long it sends nothing there by a rate limit, in milliseconds. */
+  /** How long a rate limit blocks requests there, in milliseconds. */
   readonly limitedMs: number;
-  /** It stands alone, and is no trial: a retry that follows at once may find the endpoint well. */
+  /** The failure is isolated and not a trial's: an immediate retry may find the endpoint healthy. */
   readonly isAlone: boolean;
 }
 
-/** Where the latest request went. */
+/** The target of the latest request. */
 export interface Destination {
   readonly admission: Admission;
   readonly sent: SentRequest;
 }
 
-/** Where the requests of an operation go: its next attempt waits there before it begins. */
+/** Where the requests of an operation go. Its next attempt waits there before it begins. */
 export class Route {
-  /** Where the latest went. */
+  /** The target of the latest request. */
   at: Destination | undefined;
   #trialAt = Infinity;
-  /** A permit that was given before the attempt began, for its first request that goes there. */
+  /** A permit that was granted before the attempt began, for its first request to the same target. */
   #permit: Permit | undefined;
 
   constructor(at: Destination | undefined) {
     this.at = at;
   }
 
-  /** The same where that is down. */
+  /** The target, if it is down. */
   down(): Destination | undefined {
     const at = this.at;
     return at?.admission.isDown(at.sent.endpoint) ? at : undefined;
   }
 
-  /** A request is to go there. @returns the permit that was given for it before its attempt began. */
+  /** Records the target of the next request. @returns the permit that was granted for it before its attempt began. */
   goTo(admission: Admission, sent: SentRequest): Permit | undefined {
     const permit = this.at?.admission === admission ? this.#permit : undefined;
     if (permit) this.#permit = undefined;
@@ -49,24 +52,24 @@ export class Route {
     return permit;
   }
 
-  /** A permit for the first request of the attempt that is about to begin. */
+  /** Keeps a permit for the first request of the attempt that is about to begin. */
   keep(permit: Permit): void {
     this.#permit = permit;
   }
 
-  /** A request of its present attempt is sent as a trial: a probe, or let go once its origin was back. */
+  /** Records that a request of the current attempt is a trial: a probe, or released just after recovery. */
   recordTrial(sentAt: number): void {
     this.#trialAt = sentAt;
   }
 
-  /** The attempt is over: a permit that it has not taken goes back. */
+  /** Returns a permit that the attempt has not used. */
   returnPermit(): void {
     const permit = this.#permit;
     this.#permit = undefined;
     permit?.settle(undefined, undefined, true);
   }
 
-  /** An attempt has failed. */
+  /** Reads what the origin knows about a failed attempt. */
   fail(failure: Failure, nowMs: number): FailureThere {
     const at = this.at;
     if (!at) return nowhere;
@@ -77,9 +80,9 @@ export class Route {
     const isSlowByNature = failure.kind === 'timeout' && health.isBroken(sent.endpoint);
     const limitedMs = Math.ceil(limits.until(sent.limitScope) - nowMs);
     return {
-      // A rate limit that is known is waited for until the deadline, however often it refuses.
-      // A probe was sent for all who wait: it is no retry of this operation's. But what is slow where
-      // the rest of its origin answers will be slow again.
+      // A known rate limit is waited for until the deadline, however often it refuses. A probe is sent for
+      // all who wait, so it is not a retry of this operation. An endpoint that times out while the rest of
+      // its origin answers will be slow again, so its timeouts do use up retries.
       isTrial: (isRefusal(failure) && limitedMs > 0) || (trialAt < Infinity && !isSlowByNature),
       isLate: trialAt <= admission.outcomes.recoveredAt(),
       isDown: !!this.down(),

@@ -2,6 +2,7 @@ import { attemptContext, bindFetch, type Fetches } from '../../fetch/bind-fetch.
 import type { RawFetch, SteadyFetch } from '../../fetch/fetch.ts';
 import { renewableAt } from '../../fetch/extension.ts';
 import type { SteadyInit } from '../../fetch/init.ts';
+import type { WaitingWrites } from '../../fetch/order/waiting-writes.ts';
 import { submissionExtension } from '../../fetch/keys.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { toUrl } from '../../lib/input/url.ts';
@@ -25,7 +26,9 @@ import type { HandlerDefinition } from '../handler.ts';
 import type { Row } from '../store/schema.ts';
 
 /** What sends for an outbox. */
-export interface SenderContext extends LoopContext, Fetches {}
+export interface SenderContext extends LoopContext, Fetches {
+  readonly waitingWrites: WaitingWrites;
+}
 
 /** How an entry is sent. */
 export interface SendOptions extends Omit<KeepOptions, 'idempotent'> {
@@ -55,6 +58,8 @@ export type Attempted =
       readonly renewableAt: number | undefined;
       /** A request of it went out. */
       readonly wasSent: boolean;
+      /** Its key tells nothing any more. */
+      readonly isStuck: boolean;
       /** What had to be kept before its first request went was not kept in time. */
       readonly isUnsent: boolean;
       readonly before: HandedOver;
@@ -100,6 +105,8 @@ export async function sendEntry(
     before,
     timeoutFactor: 2 ** Math.min(entry.timeouts ?? 0, mostDoublings),
     endsWithOwner: true,
+    // Sent again by a user, it is meant anew.
+    meantAt: isUrged || entry.isRedriven ? undefined : entry.createdAt,
   });
   running.operation = operation;
   operation.attend(new EntryOwner(entry, onChange));
@@ -110,8 +117,8 @@ export async function sendEntry(
   const fetches = createEntryFetches(context, running, operation, submission, idle);
   try {
     if (isForeign) {
-      submission.isUnkeyed = true;
-      await submission.kept();
+      submission.recordUnkeyed();
+      await submission.stored();
     }
     const told = attemptContext({}, fetches, submission, entry.attempts, signal);
     const given: [never, typeof told] = [variables as never, told];
@@ -201,8 +208,9 @@ function endFailed(attempt: FailedAttempt, thrown: unknown): Attempted {
     decision,
     isInDoubt: isUnsent ? running.entry.isInDoubt : isInDoubt,
     wasSent: wasOut,
+    isStuck: submission.isStuck,
     before: operation.handOver(),
-    past: submission.steps,
+    past: submission.past,
   };
 }
 

@@ -22,6 +22,10 @@ import type { Fence, Row } from '../store/schema.ts';
 export interface PageMemory extends EntryMemory {
   /** The attempts that are under way, or whose ends could not be written yet. */
   readonly underWay: Map<string, UnderWay>;
+  /** The tokens of all owners that this page has had. */
+  readonly tokens: Set<string>;
+  /** The clears that this page has heard of: what it holds is younger. */
+  readonly clears: Set<string>;
 }
 
 interface UnderWay {
@@ -42,6 +46,8 @@ export function createPageMemory(operations: Pick<Operations, 'begin'>): PageMem
     },
     foreign: new Set(),
     underWay: new Map(),
+    tokens: new Set(),
+    clears: new Set(),
   };
 }
 

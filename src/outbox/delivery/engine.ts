@@ -3,7 +3,7 @@ import { discarded } from '../errors.ts';
 import type { OtherTabs, Pauses } from '../messages.ts';
 import type { Receipts } from '../enqueue.ts';
 import type { Display } from '../state.ts';
-import { createOwnership, type Ownership, type OwnershipContext } from './ownership.ts';
+import { Ownership, type OwnershipContext } from './ownership.ts';
 import type { Revived, RowStore } from '../store/row-store.ts';
 import type { Fence, Row, Unplaced } from '../store/schema.ts';
 import { createWorker, type Worker, type WorkerContext } from './worker.ts';
@@ -13,8 +13,15 @@ export interface Engine {
   readonly store: RowStore;
   readonly ownership: Ownership;
   readonly worker: Worker;
-  /** Keeps an entry of this tab's own, and sends it when it is due. @returns the entry as it is kept. */
-  readonly add: (entry: Unplaced, isWanted: () => boolean) => Promise<Row>;
+  /** Which database it is; undefined for what is in this page alone. */
+  readonly generation: string | undefined;
+  /**
+   * Keeps an entry of this tab's own, and sends it when it is due. `isMoved`: it was kept elsewhere before.
+   *
+   * @returns the entry as it is kept.
+   * @throws SteadfetchError (as a rejection) when it was discarded or cleared meanwhile.
+   */
+  readonly add: (entry: Unplaced, isWanted: () => boolean, isMoved?: boolean) => Promise<Row>;
   /**
    * A user wants an entry to be sent now, or again; `change` makes another of it.
    *
@@ -35,7 +42,8 @@ export interface EngineContext
   extends
     Omit<AttemptContext, 'note' | 'onChange'>,
     Omit<WorkerContext, 'clock' | 'random' | 'attempt' | 'onLost' | 'onIdle'>,
-    Omit<OwnershipContext, 'clock' | 'onGain'> {
+    Omit<OwnershipContext, 'clock' | 'onGain' | 'tokens'> {
+  readonly generation: string | undefined;
   readonly receipts: Receipts;
   readonly pauses: Pick<Pauses, 'note'>;
   readonly display: Pick<Display, 'refresh'>;
@@ -47,9 +55,10 @@ export function createEngine(context: EngineContext): Engine {
   const { clock, random } = context.sender;
   /** There are entries of an owner that the other tabs do not know yet, or whose owner has died. */
   const tellOwner = (): void => others.post({ kind: 'owner' });
-  const ownership = createOwnership({
+  const ownership: Ownership = new Ownership({
     ...context,
     clock,
+    tokens: context.memory.tokens,
     onGain(fence) {
       // Whoever had it may have died between an end and telling whose turn had come.
       worker.look();
@@ -72,7 +81,7 @@ export function createEngine(context: EngineContext): Engine {
       // What was cleared while it waited at the gate does not go.
       note: async (...noted) => context.clearing() === undefined && store.note(...noted),
     }),
-    onLost: ownership.lose,
+    onLost: (fence) => ownership.lose(fence),
     onIdle() {
       ownership
         .tidy()
@@ -94,17 +103,21 @@ export function createEngine(context: EngineContext): Engine {
     tellOwner();
     void ownership.look();
   };
-  const add: Engine['add'] = async (entry, isWanted) => {
+  const add: Engine['add'] = async (entry, isWanted, isMoved = false) => {
+    const isLive = entry.state === 'pending' && !entry.waitsFor;
+    const clears = isMoved ? context.memory.clears : undefined;
     for (;;) {
       if (!isWanted()) throw discarded(entry);
-      const added = await ownership.use(async (fence, leaseUntil) => {
+      const added = await ownership.use(async (fence) => {
         const { owner } = fence;
-        const kept = await store.add({ ...entry, owner, liveOwner: owner }, fence, leaseUntil);
-        if (kept?.liveOwner === owner) driveOrTell(fence);
-        else if (!kept) ownership.lose(fence);
+        const row = { ...entry, owner, ...(isLive && { liveOwner: owner }) };
+        const kept = await store.add(row, fence, clock.now(), clears);
+        if (kept === 'lost') ownership.lose(fence);
+        else if (kept !== 'cleared' && kept.liveOwner === owner) driveOrTell(fence);
         return kept;
       });
-      if (!added) continue;
+      if (added === 'cleared') throw discarded(entry);
+      if (added === 'lost') continue;
       if (isWanted()) worker.add(added);
       return added;
     }
@@ -112,19 +125,25 @@ export function createEngine(context: EngineContext): Engine {
 
   return {
     store,
+    generation: context.generation,
     ownership,
     worker,
     add,
-    revive: (id, change) =>
-      ownership.use(async (fence, leaseUntil) => {
-        const revived = await store.revive(id, fence, clock.now(), change, leaseUntil);
-        if (revived?.row.liveOwner === fence.owner) driveOrTell(fence);
-        return revived;
-      }),
+    async revive(id, change) {
+      for (;;) {
+        const revived = await ownership.use(async (fence) => {
+          const found = await store.revive(id, fence, clock.now(), change);
+          if (found === 'lost') ownership.lose(fence);
+          else if (found) driveOrTell(fence);
+          return found;
+        });
+        if (revived !== 'lost') return revived;
+      }
+    },
     async adoptStrays() {
       if (!(await store.hasStrays())) return;
-      await ownership.use(async (fence, leaseUntil) => {
-        if (!(await store.adoptStrays(fence, clock.now(), leaseUntil))) return;
+      await ownership.use(async (fence) => {
+        if (!(await store.adoptStrays(fence, clock.now()))) return;
         // Those of other owners, too, are where they were not looked for.
         worker.look();
         driveOrTell(fence);

@@ -5,237 +5,282 @@ import type { RowStore } from '../store/row-store.ts';
 import type { Fence, OwnerRecord } from '../store/schema.ts';
 import type { TabPorts } from '../../tabs/ports.ts';
 
-/** Whose entries this tab sends. */
-export interface Ownership {
-  /**
-   * Writes entries of this tab's own; `leaseUntil` is until when it counts as alive where there are no
-   * locks. Afterwards `has` says whether they are still its own.
-   */
-  readonly use: <T>(
-    work: (fence: Fence, leaseUntil: number | undefined) => Promise<T>,
-  ) => Promise<T>;
-  /** All that this tab owns. */
-  readonly held: () => readonly Fence[];
-  readonly has: (fence: Fence) => boolean;
-  /** Another has taken this over: it is no longer of this tab. */
-  readonly lose: (fence: Fence) => void;
-  /** Looks who else has entries, to take over when they die. Never rejects. */
-  readonly look: () => Promise<void>;
-  /** Gives up what has none. @returns that. */
-  readonly tidy: () => Promise<readonly Fence[]>;
-  /** Gives everything up. */
-  readonly release: () => void;
-  /** The page is put away: gives everything up, and takes nothing until it is back. */
-  readonly leave: () => void;
-  readonly comeBack: () => Promise<void>;
-  readonly dispose: () => void;
-}
-
 export interface OwnershipContext {
   readonly clock: Clock;
   readonly store: RowStore;
   readonly lock: TabPorts['lock'];
-  /** Of the database, and so of its locks. */
+  /** The name of the database, and so of its locks. */
   readonly name: string;
-  /** This tab now sends the entries of an owner. */
+  /** The tokens that this page has had: an owner with one of them was left behind by an earlier connection. */
+  readonly tokens: Set<string>;
+  /** This tab sends the entries of an owner from now on. */
   readonly onGain: (fence: Fence) => void;
+  /** Another tab has taken an owner over while this one slept, or seemed to. */
+  readonly onLoss: () => void;
   readonly onError: (error: unknown) => void;
 }
 
-/**
- * A tab owns its entries by a lock that it holds as long as it has any. When it dies, the browser gives
- * the lock to one of those who wait for it, which takes the entries over; and whatever the dead one
- * still writes, should it only have slept, is refused by its token.
- */
-export function createOwnership({
-  clock,
-  store,
-  lock,
-  name,
-  onGain,
-  onError,
-}: OwnershipContext): Ownership {
-  const held = new Map<string, { readonly fence: Fence; readonly release: () => void }>();
-  /** What gives up waiting for each owner that another tab has. */
-  const asked = new Map<string, () => void>();
-  /** The owner of new entries. */
-  let mine: Fence | undefined;
-  /** Writes of new entries that are under way. */
-  let uses = 0;
-  let timer: unknown;
-  let isAway = false;
-  let isOver = false;
+/** A tab with entries signs their owner this often. */
+const signMs = 20_000;
+/** An owner counts as dead after this many looks without a new sign: a hidden tab signs once a minute. */
+const silentLooks = 5;
+/** When a page opens, an owner whose last sign is older counts as dead at once. */
+const silentMs = silentLooks * signMs;
 
-  const leaseUntil = (): number | undefined =>
-    lock || isAway ? undefined : leaseFrom(clock.now());
-  const ask = (owner: string, granted: () => void): (() => void) =>
-    lock?.(`steadfetch outbox ${name} ${owner}`, granted) ?? (() => {});
-  const hold = (fence: Fence, release: () => void): void => {
-    held.set(fence.owner, { fence, release });
-    if (!lock) plan();
-  };
-
-  const own = (): Fence => {
-    if (mine && has(mine)) return mine;
-    const fence = { owner: createIdempotencyKey(), token: createIdempotencyKey() };
-    // A page that is put away holds nothing: whoever looks next takes it over.
-    if (isAway) return fence;
-    mine = fence;
-    // Nobody else knows its name yet, so it is ours before anybody can ask.
-    hold(
-      fence,
-      ask(fence.owner, () => {}),
-    );
-    return fence;
-  };
-
-  const has = ({ owner, token }: Fence): boolean => held.get(owner)?.fence.token === token;
-  const lose = (fence: Fence): void => {
-    if (!has(fence)) return;
-    held.get(fence.owner)?.release();
-    held.delete(fence.owner);
-  };
-
-  const tidy = async (): Promise<readonly Fence[]> => {
-    const given: Fence[] = [];
-    for (const { fence } of held.values()) {
-      const isMine = fence === mine;
-      if (isMine && uses > 0) continue;
-      // An entry that is new from here on has another owner: nobody would look after this one again.
-      if (isMine) mine = undefined;
-      if (await store.abandon(fence)) {
-        lose(fence);
-        given.push(fence);
-      } else if (isMine) mine ??= fence;
-    }
-    return given;
-  };
-
-  /** Takes an owner over, whose lock this tab was given or whose lease is over. */
-  const take = async (owner: string, free: () => void, from?: string): Promise<void> => {
-    // Not any more, when everything is given up meanwhile.
-    const isWanted = (): boolean => asked.get(owner) === free;
-    const fence = { owner, token: createIdempotencyKey() };
-    let isTaken = false;
-    try {
-      isTaken = isWanted() && (await store.adopt(fence, { leaseUntil: leaseUntil(), from }));
-    } catch (error) {
-      fail(error);
-    }
-    if (!isWanted()) return free();
-    asked.delete(owner);
-    if (!isTaken) return free();
-    hold(fence, free);
-    onGain(fence);
-  };
-  const lookAround = async (): Promise<void> => {
-    const records = await store.owners();
-    const nowMs = clock.now();
-    for (const [owner, giveUp] of asked) {
-      if (records.some((record) => record.owner === owner)) continue;
-      asked.delete(owner);
-      giveUp();
-    }
-    for (const record of records) {
-      const { owner, token } = record;
-      if (isOver || isAway || held.has(owner) || asked.has(owner)) continue;
-      if (!lock && !isLapsed(record, nowMs)) continue;
-      const free: () => void = ask(owner, () => void take(owner, free));
-      asked.set(owner, free);
-      if (!lock) await take(owner, free, token);
-    }
-  };
-  const look = async (): Promise<void> => {
-    if (isOver || isAway) return;
-    await lookAround().catch(fail);
-    if (!lock) plan();
-  };
-
-  const fail = (error: unknown): void => {
-    plan();
-    onError(error);
-  };
-  /**
-   * Where there are no locks, it is said from time to time that this tab lives, and looked who does
-   * not; and where the store has failed, it is asked again.
-   */
-  function plan(): void {
-    if (timer !== undefined || isOver || isAway) return;
-    timer = clock.setTimeout(() => {
-      timer = undefined;
-      void (lock ? look() : renew());
-    }, renewMs);
-  }
-  const renew = async (): Promise<void> => {
-    try {
-      for (const { fence } of held.values())
-        if (!(await store.renew(fence, leaseFrom(clock.now())))) lose(fence);
-    } catch (error) {
-      return fail(error);
-    }
-    await look();
-  };
-
-  const release = (): void => {
-    for (const giveUp of asked.values()) giveUp();
-    asked.clear();
-    for (const { fence, release: giveBack } of held.values()) {
-      // The next page of this tab need not wait for the end of the lease.
-      if (!lock) store.renew(fence, 0).catch(onError);
-      giveBack();
-    }
-    held.clear();
-    mine = undefined;
-  };
-  const leave = (): void => {
-    isAway = true;
-    release();
-    clock.clearTimeout(timer);
-    timer = undefined;
-  };
-
-  return {
-    async use(work) {
-      if (isOver) throw new DatabaseError('lost');
-      uses += 1;
-      try {
-        return await work(own(), leaseUntil());
-      } finally {
-        uses -= 1;
-      }
-    },
-    held: () => [...held.values()].map(({ fence }) => fence),
-    has,
-    lose,
-    look,
-    tidy,
-    release,
-    leave,
-    comeBack() {
-      isAway = false;
-      return look();
-    },
-    dispose() {
-      isOver = true;
-      leave();
-    },
-  };
+/** A request for the lock of another tab's owner. */
+interface Ask {
+  /** The token of the owner when the lock was requested: a later one is another tab's. */
+  readonly token: string;
+  readonly stop: () => void;
 }
 
 /**
- * Where there are no Web Locks, an owner counts as dead so long after its last sign: longer than the
- * minute to which timers of a hidden tab are throttled.
+ * Which entries this tab sends. A tab signs its owner for as long as that has entries. Another tab takes the
+ * entries over when the owner's lock is granted to it, or when no sign has come for about 100 s: a lock may
+ * be held by a tab that is frozen, may never be granted, or be missing. If the first tab was only asleep, what
+ * it still writes is refused, because its token is no longer on the disk.
  */
-const leaseMs = 90_000;
-/** Clocks of one machine can be set. */
-const skewMs = 10_000;
-/** A lease is prolonged after so long; what has failed is tried again. */
-const renewMs = 20_000;
+export class Ownership {
+  readonly #context: OwnershipContext;
+  readonly #held: Map<string, { readonly fence: Fence; readonly release: () => void }> = new Map();
+  readonly #asked: Map<string, Ask> = new Map();
+  /** The last sign of each owner of another tab, and how many looks have found no later one. */
+  readonly #signs: Map<
+    string,
+    Pick<OwnerRecord, 'token' | 'signedAt'> & { readonly looks: number }
+  > = new Map();
+  /** The owner of new entries. */
+  #mine: Fence | undefined;
+  /** How many writes of new entries are under way. */
+  #uses = 0;
+  #timer: unknown;
+  #isAway = false;
+  #isOver = false;
 
-/** Until when an owner that gives a sign now counts as alive. */
-const leaseFrom = (nowMs: number): number => nowMs + leaseMs;
+  constructor(context: OwnershipContext) {
+    this.#context = context;
+  }
 
-/** Whether an owner counts as dead; so does one whose lease is of a clock that was set back since. */
-function isLapsed({ leaseUntil = 0 }: OwnerRecord, nowMs: number): boolean {
-  return leaseUntil + skewMs < nowMs || leaseUntil > leaseFrom(nowMs) + skewMs;
+  /** Writes entries of this tab's own. Afterwards `has` says whether they still are. */
+  async use<T>(work: (fence: Fence) => Promise<T>): Promise<T> {
+    if (this.#isOver) throw new DatabaseError('lost');
+    this.#uses += 1;
+    try {
+      return await work(this.#own());
+    } finally {
+      this.#uses -= 1;
+    }
+  }
+
+  /** All that this tab owns. */
+  held(): readonly Fence[] {
+    return [...this.#held.values()].map(({ fence }) => fence);
+  }
+
+  /** Whether this tab sends the entries of this owner. */
+  isHeld(owner: string): boolean {
+    return this.#held.has(owner);
+  }
+
+  has({ owner, token }: Fence): boolean {
+    return this.#held.get(owner)?.fence.token === token;
+  }
+
+  /** Another tab has taken this owner over. */
+  lose(fence: Fence): void {
+    if (this.#drop(fence)) this.#context.onLoss();
+  }
+
+  /** Looks for the owners of other tabs, to take them over when they die. Never rejects. */
+  async look(): Promise<void> {
+    await this.#look(false);
+  }
+
+  /** Gives up the owners that have nothing to send. @returns them. */
+  async tidy(): Promise<readonly Fence[]> {
+    const given: Fence[] = [];
+    for (const { fence } of this.#held.values()) {
+      const isMine = fence === this.#mine;
+      if (isMine && this.#uses > 0) continue;
+      // An entry that is added meanwhile gets another owner.
+      if (isMine) this.#mine = undefined;
+      if (await this.#context.store.abandon(fence)) {
+        this.#drop(fence);
+        given.push(fence);
+      } else if (isMine) this.#mine ??= fence;
+    }
+    return given;
+  }
+
+  /** Gives everything up. */
+  release(): void {
+    for (const { stop } of this.#asked.values()) stop();
+    this.#asked.clear();
+    for (const { fence, release } of this.#held.values()) {
+      this.#giveUp(fence);
+      release();
+    }
+    this.#held.clear();
+    this.#signs.clear();
+    this.#mine = undefined;
+  }
+
+  /** The page is put away: gives everything up, and takes nothing until it is back. */
+  leave(): void {
+    this.#isAway = true;
+    this.release();
+    this.#context.clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  comeBack(): Promise<void> {
+    this.#isAway = false;
+    return this.look();
+  }
+
+  dispose(): void {
+    this.#isOver = true;
+    this.leave();
+  }
+
+  #drop(fence: Fence): boolean {
+    if (!this.has(fence)) return false;
+    this.#held.get(fence.owner)?.release();
+    return this.#held.delete(fence.owner);
+  }
+
+  /** The next page need not wait for the silence. */
+  #giveUp(fence: Fence): void {
+    this.#context.store.sign(fence, 0).catch(() => {});
+  }
+
+  #lock(owner: string, granted: () => void): () => void {
+    const { lock, name } = this.#context;
+    return lock?.(`steadfetch outbox ${name} ${owner}`, granted) ?? (() => {});
+  }
+
+  #newFence(owner: string): Fence {
+    const token = createIdempotencyKey();
+    this.#context.tokens.add(token);
+    return { owner, token };
+  }
+
+  #own(): Fence {
+    if (this.#mine && this.has(this.#mine)) return this.#mine;
+    const fence = this.#newFence(createIdempotencyKey());
+    // A page that is put away holds nothing: the tab that looks next takes it over.
+    if (this.#isAway) return fence;
+    this.#mine = fence;
+    // No other tab knows its name yet, so its lock is free.
+    this.#held.set(fence.owner, { fence, release: this.#lock(fence.owner, () => {}) });
+    this.#plan();
+    return fence;
+  }
+
+  async #look(isTimed: boolean): Promise<void> {
+    if (this.#isOver || this.#isAway) return;
+    try {
+      const records = await this.#context.store.owners();
+      this.#forgetMissing(records);
+      for (const record of records) {
+        if (this.#isOver || this.#isAway) return;
+        if (this.#held.has(record.owner)) continue;
+        const ask = this.#ask(record);
+        if (this.#isSilent(record, isTimed)) await this.#take(record.owner, ask);
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+    if (this.#held.size + this.#asked.size > 0) this.#plan();
+  }
+
+  #forgetMissing(records: readonly OwnerRecord[]): void {
+    const owners = new Set(records.map(({ owner }) => owner));
+    for (const [owner, { stop }] of this.#asked) {
+      if (owners.has(owner)) continue;
+      this.#asked.delete(owner);
+      this.#signs.delete(owner);
+      stop();
+    }
+  }
+
+  /** Waits for the lock of the tab that has this owner now, behind those that waited before. */
+  #ask({ owner, token }: OwnerRecord): Ask {
+    const known = this.#asked.get(owner);
+    if (known?.token === token) return known;
+    known?.stop();
+    const ask: Ask = { token, stop: this.#lock(owner, () => void this.#take(owner, ask)) };
+    this.#asked.set(owner, ask);
+    return ask;
+  }
+
+  /**
+   * Whether no sign of an owner has come for too long. Looks are counted, because clocks are set and machines
+   * sleep; only where the page has just opened, the clock on the wall must do.
+   */
+  #isSilent({ owner, token, signedAt }: OwnerRecord, isTimed: boolean): boolean {
+    const { clock, tokens } = this.#context;
+    const known = this.#signs.get(owner);
+    const isSame = known?.token === token && known.signedAt === signedAt;
+    const before = isSame ? known.looks : 0;
+    const looks = isSame && isTimed ? before + 1 : before;
+    this.#signs.set(owner, { token, signedAt, looks });
+    const isLongAgo = !known && clock.now() - signedAt > silentMs;
+    return signedAt === 0 || tokens.has(token) || isLongAgo || looks >= silentLooks;
+  }
+
+  /** Takes over an owner whose tab is dead, or seems so. */
+  async #take(owner: string, ask: Ask): Promise<void> {
+    const { clock, store, onGain } = this.#context;
+    const isWanted = (): boolean => this.#asked.get(owner) === ask;
+    // It was taken or given up meanwhile.
+    if (!isWanted()) return;
+    const fence = this.#newFence(owner);
+    let isTaken: boolean | undefined;
+    try {
+      isTaken = await store.adopt(fence, ask.token, clock.now());
+    } catch (error) {
+      this.#fail(error);
+    }
+    if (!isWanted()) {
+      if (isTaken) this.#giveUp(fence);
+      return;
+    }
+    this.#asked.delete(owner);
+    this.#signs.delete(owner);
+    if (isTaken) {
+      this.#held.set(owner, { fence, release: ask.stop });
+      this.#plan();
+      return onGain(fence);
+    }
+    ask.stop();
+    // Another tab was first: its lock is the one to wait for.
+    if (isTaken === false) await this.look();
+  }
+
+  #fail(error: unknown): void {
+    this.#plan();
+    this.#context.onError(error);
+  }
+
+  /** Signs, and looks for silent owners, from time to time; where the store has failed, that is tried again. */
+  #plan(): void {
+    const { clock } = this.#context;
+    if (this.#timer !== undefined || this.#isOver || this.#isAway) return;
+    this.#timer = clock.setTimeout(() => {
+      this.#timer = undefined;
+      void this.#sign();
+    }, signMs);
+  }
+
+  async #sign(): Promise<void> {
+    const { clock, store } = this.#context;
+    try {
+      for (const { fence } of this.#held.values())
+        if (!(await store.sign(fence, clock.now()))) this.lose(fence);
+    } catch (error) {
+      this.#fail(error);
+    }
+    await this.#look(true);
+  }
 }

@@ -20,7 +20,7 @@ import {
 } from './due.ts';
 import { reasonOf } from '../store/open-database.ts';
 import type { RowStore, Settled } from '../store/row-store.ts';
-import type { Fence, Row } from '../store/schema.ts';
+import { type Fence, originOfLane, type Row } from '../store/schema.ts';
 
 export interface WorkerContext {
   readonly clock: Clock;
@@ -67,6 +67,8 @@ export interface Worker {
   readonly check: () => void;
   /** A request to this origin went well, or (without one) the network is back: what waits goes soon. */
   readonly wake: (origin?: string) => void;
+  /** Whether entries that had to wait for this origin are about to be sent, because the cause of that is gone. */
+  readonly isReleasing: (origin: string) => boolean;
   /** Breaks off what is under way: all of it, or of the entry with this id. */
   readonly abort: (id?: string) => void;
   /** When the next one is due, or Infinity; while something is due or under way, that has passed. */
@@ -80,6 +82,8 @@ const longestTimerMs = 5000;
 const errorPauseMs = 5000;
 /** And one entry that cannot be read or written, ever later, after so long at the most. */
 const longestAsideMs = 60_000;
+/** What was woken has been sent by then, as a rule. */
+const releaseMs = 5000;
 /** An end is tried to be written so often, a second later and then twice as late. */
 const tries = 5;
 
@@ -113,6 +117,8 @@ export function createWorker({
   let isAskedAgain = false;
   let wasOffline = network.isOffline();
   let isOver = false;
+  let waking = 0;
+  let releasedAt = -Infinity;
 
   const isDriven = ({ owner, token }: Fence): boolean => driven.get(owner)?.fence.token === token;
   const read = (owned: Owned): Promise<void> => readDue(owned, store, running, wall.now());
@@ -254,11 +260,15 @@ export function createWorker({
     void pump();
   };
 
-  const wake: Worker['wake'] = (origin) =>
+  const wake: Worker['wake'] = (origin) => {
+    waking += 1;
+    if (!isIdle() || nextReadAt(driven.values()) < Infinity) releasedAt = clock.now();
     void obeyClock()
       .then(() => wakeLanes(driven.values(), store, origin, wall, random))
+      .finally(() => (waking -= 1))
       .then(pump)
       .catch(pause);
+  };
 
   const unsubscribe = network.subscribe(() => {
     const isOffline = network.isOffline();
@@ -284,6 +294,18 @@ export function createWorker({
     look,
     check: () => void pump(),
     wake,
+    isReleasing(origin) {
+      if (clock.now() > releasedAt + releaseMs) return false;
+      const lanes = [...driven.values()].flatMap((owned) => [...owned.lanes.values()]);
+      const isThere = (lane: string): boolean => (originOfLane(lane) ?? origin) === origin;
+      return (
+        [...running.values()].some(({ lane }) => isThere(lane)) ||
+        lanes.some(
+          ({ name, seqs, nextAt }) =>
+            isThere(name) && (seqs.length > 0 || (waking > 0 && nextAt < Infinity)),
+        )
+      );
+    },
     nextAt: () => (isIdle() ? nextReadAt(driven.values()) : -Infinity),
     abort(id) {
       for (const { one } of running.values())

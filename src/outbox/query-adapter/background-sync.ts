@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { hmac } from '../../lib/sha256.ts';
+import { hash128, toHex } from '../../lib/hash.ts';
 import type { Engine } from '../delivery/engine.ts';
 
 /** What Chromium adds to a service worker's registration. */
@@ -34,11 +34,7 @@ export function prepareSync(database: string): () => void {
  * not to be read from its name.
  */
 export function databaseName(name: string, user: string | undefined): string {
-  if (user === undefined) return name;
-  const encoder = new TextEncoder();
-  const digest = hmac(encoder.encode('steadfetch outbox'), encoder.encode(user));
-  const hex = Array.from(digest.slice(0, 16), (byte) => byte.toString(16).padStart(2, '0'));
-  return `${name} ${hex.join('')}`;
+  return user === undefined ? name : `${name} ${toHex(hash128(user))}`;
 }
 
 /** A lock that nobody holds is granted long before. */

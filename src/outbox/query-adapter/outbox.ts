@@ -158,13 +158,15 @@ export interface Outbox<
   /** The entry with this key; undefined once it is delivered and whoever submitted it knows. */
   readonly find: (idempotencyKey: string) => Promise<OutboxEntry | undefined>;
   /**
-   * Sends an entry now: one that waits, or a dead letter. Under the same key as long as it may have
-   * been done; what was surely refused gets a new one.
+   * Sends an entry now, from this tab: one that waits, whichever tab had it, or a dead letter. Under the same
+   * key as long as it may have been done and its key can tell; what was surely refused gets a new one. So does
+   * one that is `expired`, `age-unknown` or `cannot-find-out`: it may then be done twice, so let the user decide.
+   * An entry whose attempt is under way stays where it is: `sentBy` of the entry says whether in this tab.
    *
    * @returns the key by which it goes now; undefined when there is no such entry.
    */
   readonly retry: (idempotencyKey: string) => Promise<string | undefined>;
-  /** The same for all dead letters. */
+  /** The same for all dead letters, but what may have been done keeps its key: so many a user does not look at. */
   readonly retryAll: () => Promise<void>;
   /**
    * Sends an entry with other variables, under a new key. Where it may have been done already, it may
@@ -224,29 +226,19 @@ export function registerOutbox(client: QueryClient, outbox: Outbox): () => void 
   };
 }
 
-/** Whether one was made for it. */
-export const hasOutbox = (client: QueryClient): boolean => outboxes.has(client);
+/** The one that was made for it. */
+export const outboxOf = (client: QueryClient): Outbox | undefined => outboxes.get(client);
 
 /** The outbox of a client; undefined where it has none, as in tests and stories. In development a warning says so. */
 export function findOutbox(client: QueryClient, operation: string): Outbox | undefined {
   const outbox = outboxes.get(client);
   if (process.env.NODE_ENV !== 'production' && !outbox)
-    warn(client, 'no outbox', `${missing(operation)} Until then it shows nothing.`);
+    warn(client, 'no outbox', `${missingOutbox(operation)} Until then it shows nothing.`);
   return outbox;
 }
 
-/**
- * The outbox of a QueryClient.
- *
- * @throws Error when it has none.
- */
-export function outboxOf(client: QueryClient, operation: string): Outbox {
-  const outbox = outboxes.get(client);
-  if (outbox) return outbox;
-  throw new Error(missing(operation));
-}
-
-function missing(operation: string): string {
+/** What is said of a client without one. */
+export function missingOutbox(operation: string): string {
   const remedy =
     process.env.NODE_ENV !== 'production' &&
     ' Make one at start-up: createOutbox({ steady, queryClient, handlers }).';

@@ -1,3 +1,4 @@
+import { createIdempotencyKey } from '../../idempotency/key.ts';
 import {
   type Backend,
   type Fence,
@@ -6,7 +7,7 @@ import {
   type Transaction,
   without,
 } from './schema.ts';
-import { pageSize, type RowStore } from './row-store.ts';
+import { type About, pageSize, type RowStore } from './row-store.ts';
 import {
   after,
   countAll,
@@ -28,11 +29,24 @@ import {
 } from './transitions.ts';
 import { adoptStrays, hasStrays } from './damage.ts';
 
-/** No owner, but which clears were done last: what was added since is not of them. */
-const clearedBy = 'cleared';
-/** So much is kept of them: about ten. */
-const longestDone = 400;
-const isOwner = ({ owner }: OwnerRecord): boolean => owner !== clearedBy;
+/** No owner, but which database it is, and which clears were done last. */
+const about = 'about';
+/** How many clears are remembered. */
+const mostClears = 10;
+const isOwner = ({ owner }: OwnerRecord): boolean => owner !== about;
+
+async function readAbout(tx: Transaction): Promise<About | undefined> {
+  const [generation, ...clears] = (await tx.owner(about))?.token.split(' ') ?? [];
+  return generation ? { generation, clears } : undefined;
+}
+
+async function writeAbout(tx: Transaction, { generation, clears }: About): Promise<About> {
+  const token = [generation, ...clears.slice(-mostClears)].join(' ');
+  await tx.putOwner({ owner: about, token, signedAt: 0 });
+  return { generation, clears };
+}
+
+const newAbout = (): About => ({ generation: createIdempotencyKey(), clears: [] });
 
 /** What another store knows of a scope: rows of it may be on the disk, and in this page alone. */
 export interface OtherStore {
@@ -63,12 +77,23 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
     isDurable,
     isSending,
     close,
-    add: (row, fence, leaseUntil) =>
+    add: (row, fence, nowMs, known) =>
       write('strict', async (tx) => {
-        const known = await rowById(tx, row.id);
-        if (known) return known;
-        return (await isOurs(tx, fence, leaseUntil)) ? insert(tx, row) : undefined;
+        const found = await rowById(tx, row.id);
+        if (found) return found;
+        const { clears = [] } = (known && (await readAbout(tx))) ?? {};
+        if (clears.some((clear) => !known?.has(clear))) return 'cleared';
+        return (await isOurs(tx, fence, nowMs)) ? insert(tx, row, nowMs) : 'lost';
       }),
+    takeOut: (id) =>
+      write('strict', async (tx) => {
+        const row = await rowById(tx, id);
+        if (row?.state !== 'pending' && row?.state !== 'dead') return undefined;
+        await tx.remove(row.seq);
+        return row;
+      }),
+    identify: () =>
+      write('relaxed', async (tx) => (await readAbout(tx)) ?? writeAbout(tx, newAbout())),
     async claim(seq, fence, nowMs) {
       let before: Row | undefined;
       const claim = await write('relaxed', async (tx) => {
@@ -91,8 +116,9 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
         if (await isScopeBusy(tx, row)) return none;
         const isUnsent = isStranded && row.noted !== row.attempts;
         before = { ...row, isInDoubt, ...(isUnsent && { unsent: (row.unsent ?? 0) + 1 }) };
+        // The time that the server has said has come, also where the clock is set back meanwhile.
         const claimed: Row = {
-          ...before,
+          ...without(before, 'notBefore'),
           state: 'sending',
           attempts: row.attempts + 1,
           lastAttemptAt: nowMs,
@@ -160,22 +186,21 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
           await tx.put(shift(row, -byMs));
       }),
     hasStrays: () => read(hasStrays),
-    adoptStrays: (fence, nowMs, leaseUntil) =>
+    adoptStrays: (fence, nowMs) =>
       write(
         'strict',
-        async (tx) => (await isOurs(tx, fence, leaseUntil)) && adoptStrays(tx, fence, nowMs),
+        async (tx) => (await isOurs(tx, fence, nowMs)) && adoptStrays(tx, fence, nowMs),
       ),
     owners: async () => (await read((tx) => tx.owners())).filter(isOwner),
-    adopt: (fence, { leaseUntil, from }) =>
+    adopt: (fence, from, nowMs) =>
       write('relaxed', async (tx) => {
-        const record = await tx.owner(fence.owner);
-        if (!record || (from !== undefined && record.token !== from)) return false;
-        await tx.putOwner({ ...fence, ...(leaseUntil && { leaseUntil }) });
+        if ((await tx.owner(fence.owner))?.token !== from) return false;
+        await tx.putOwner({ ...fence, signedAt: nowMs });
         return true;
       }),
-    renew: (fence, leaseUntil) =>
+    sign: (fence, signedAt) =>
       ifOwned(fence, false, async (tx) => {
-        await tx.putOwner({ ...fence, leaseUntil });
+        await tx.putOwner({ ...fence, signedAt });
         return true;
       }),
     abandon: (fence) =>
@@ -188,17 +213,15 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
     find: (id) => read((tx) => rowById(tx, id)),
     list: (key, from, limit, index = 'state') => read((tx) => tx.page(index, key, from, limit)),
     count: (nowMs, pauses) => read((tx) => countAll(tx, nowMs, pauses)),
-    revive: (id, fence, nowMs, change, leaseUntil) =>
+    revive: (id, fence, nowMs, change) =>
       write('strict', async (tx) => {
         const found = await rowById(tx, id);
         if (!found || !(found.state === 'dead' || found.state === 'pending')) return undefined;
-        const live = change ? change(found) : found;
-        const isNobodys = found.state === 'dead' || live.waitsFor !== undefined;
-        if (isNobodys && !(await isOurs(tx, fence, leaseUntil))) return undefined;
+        if (!(await isOurs(tx, fence, nowMs))) return 'lost';
         const { owner } = fence;
-        const own = isNobodys && { owner, liveOwner: owner };
-        const free = without(live, 'deadReason', 'waitsFor');
-        const row = await place(tx, { ...free, ...own, state: 'pending' }, nowMs);
+        const free = without(change ? change(found) : found, 'deadReason', 'waitsFor');
+        const live: Row = { ...free, owner, liveOwner: owner, state: 'pending' };
+        const row = await place(tx, live, nowMs);
         // Behind it in the scope that it has left.
         const isMoved = row.scope !== found.scope;
         return { row, next: isMoved ? await unblock(tx, found.blocks, nowMs) : undefined };
@@ -226,10 +249,10 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
     },
     clear: (token) =>
       write('strict', async (tx) => {
-        const { token: done = '' } = (await tx.owner(clearedBy)) ?? {};
-        if (done.includes(token)) return;
+        const { generation, clears } = (await readAbout(tx)) ?? newAbout();
+        if (clears.includes(token)) return;
         await tx.clear();
-        await tx.putOwner({ owner: clearedBy, token: `${done} ${token}`.slice(-longestDone) });
+        await writeAbout(tx, { generation, clears: [...clears, token] });
       }),
   };
 }

@@ -81,15 +81,34 @@ export interface Counts {
 /** So many rows are read or removed at once: more would hold up the page, and the other tabs. */
 export const pageSize = 100;
 
+/** What a database says of itself. */
+export interface About {
+  readonly generation: string;
+  readonly clears: readonly string[];
+}
+
 /** What can be done with the rows: each is one transaction. */
 export interface RowStore {
   readonly isDurable: boolean;
   /**
-   * Keeps a row, and resolves once it is kept. One that has its id already stays, and comes back.
+   * Keeps a row, and resolves once it is kept. One that has its id already stays, and comes back. `known` are
+   * the clears that the page has heard of, where the row may be older than another.
    *
-   * @returns undefined when the owner is no longer of this tab.
+   * @returns `lost` when the owner is no longer of this tab, `cleared` after a clear that is not known.
    */
-  readonly add: (row: NewRow, fence: Fence, leaseUntil?: number) => Promise<Row | undefined>;
+  readonly add: (
+    row: NewRow,
+    fence: Fence,
+    nowMs: number,
+    known?: ReadonlySet<string>,
+  ) => Promise<Row | 'lost' | 'cleared'>;
+  /** Takes a row out, unless it is being sent or is over. @returns it; undefined when it stays. */
+  readonly takeOut: (id: string) => Promise<Row | undefined>;
+  /**
+   * @returns a name that no other database has, also not one that is made anew after this was deleted, and the
+   *   latest clears that were done in it.
+   */
+  readonly identify: () => Promise<About>;
   /**
    * Takes a row that is due, to send it now.
    *
@@ -135,20 +154,16 @@ export interface RowStore {
   /** Whether there are rows that nobody would look for. */
   readonly hasStrays: () => Promise<boolean>;
   /** Takes them. @returns whether there were any. */
-  readonly adoptStrays: (fence: Fence, nowMs: number, leaseUntil?: number) => Promise<boolean>;
+  readonly adoptStrays: (fence: Fence, nowMs: number) => Promise<boolean>;
   readonly owners: () => Promise<readonly OwnerRecord[]>;
   /**
-   * Takes the rows of an owner that is dead. `from` is the token that it has, where that could change
-   * meanwhile.
+   * Takes the rows of an owner that is dead, and had this token.
    *
    * @returns false when it has none, or another was first.
    */
-  readonly adopt: (
-    fence: Fence,
-    lease: { readonly leaseUntil: number | undefined; readonly from: string | undefined },
-  ) => Promise<boolean>;
-  /** Prolongs a lease. @returns false when another has taken over. */
-  readonly renew: (fence: Fence, leaseUntil: number) => Promise<boolean>;
+  readonly adopt: (fence: Fence, from: string, nowMs: number) => Promise<boolean>;
+  /** The tab that has this owner shows that it lives. @returns false when another has taken over. */
+  readonly sign: (fence: Fence, signedAt: number) => Promise<boolean>;
   /** Forgets an owner that has nothing to send. @returns whether it is forgotten. */
   readonly abandon: (fence: Fence) => Promise<boolean>;
   /** Whether a row of the scope is being sent: known at once of what is in this page alone. */
@@ -165,18 +180,18 @@ export interface RowStore {
   ) => Promise<readonly Row[]>;
   readonly count: (nowMs: number, pauses: PausedEntries) => Promise<Counts>;
   /**
-   * A row is to be sent now: one that waits for its time, or a dead one or one that belongs to nobody,
-   * which this tab then owns. `change` makes another of it, maybe of another scope.
+   * A row is to be sent now, by this tab: one that waits for its time, whichever tab had it, or a dead one.
+   * `change` makes another of it, maybe of another scope.
    *
-   * @returns the row as it is now, and whose turn has come by that; undefined when it is none of them.
+   * @returns the row as it is now, and whose turn has come by that; undefined when it is none of them, `lost`
+   *   when the owner is no longer of this tab.
    */
   readonly revive: (
     id: string,
     fence: Fence,
     nowMs: number,
     change?: (row: Row) => Row,
-    leaseUntil?: number,
-  ) => Promise<Revived | undefined>;
+  ) => Promise<Revived | 'lost' | undefined>;
   /** Forgets a row, whatever it is at. @returns what it was; undefined when there is none. */
   readonly discard: (id: string, nowMs: number) => Promise<(Settled & { row: Row }) | undefined>;
   /** Who submitted it knows its result. */

@@ -107,13 +107,9 @@ export async function claimedRow(
 }
 
 /** Whether the owner is of this tab; one that is new becomes so. */
-export async function isOurs(
-  tx: Transaction,
-  fence: Fence,
-  leaseUntil: number | undefined,
-): Promise<boolean> {
+export async function isOurs(tx: Transaction, fence: Fence, nowMs: number): Promise<boolean> {
   const record = await tx.owner(fence.owner);
-  if (!record) await tx.putOwner({ ...fence, ...(leaseUntil && { leaseUntil }) });
+  if (!record) await tx.putOwner({ ...fence, signedAt: nowMs });
   return !record || record.token === fence.token;
 }
 
@@ -153,9 +149,11 @@ export async function endWaits(tx: Transaction, owner: string, nowMs: number): P
   }
 }
 
-export async function insert(tx: Transaction, row: NewRow): Promise<Row> {
+export async function insert(tx: Transaction, row: NewRow, nowMs: number): Promise<Row> {
   const isBehind = row.blocks !== undefined && !!(await headOf(tx, row.blocks));
-  const placed = isBehind ? unplan(row) : row;
+  const isDue = row.liveOwner !== undefined && row.nextRetryAt === undefined;
+  const now = isDue && { nextRetryAt: nowMs, plannedAt: nowMs };
+  const placed = isBehind && row.liveOwner !== undefined ? unplan(row) : { ...row, ...now };
   return { ...placed, seq: await tx.add(placed) };
 }
 

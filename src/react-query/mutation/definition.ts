@@ -6,6 +6,7 @@ import type { Operations } from '../../operation/operations.ts';
 import { isMarked, mark, warn } from '../../lib/input/warn.ts';
 import { reject } from '../../lib/input/check.ts';
 import type { Policy } from '../../policy/options.ts';
+import type { Instance } from '../instance.ts';
 
 /** What a mutationFn of ours can be made with. */
 export interface MutationExtras {
@@ -23,11 +24,15 @@ export interface MutationExtras {
 export interface MutationDefinition extends MutationExtras {
   readonly policy: Policy;
   readonly operations: Operations;
+  readonly instance: Instance;
   /** Those of its instance. */
   readonly fetch: SteadyFetch;
   readonly json: SteadyJson;
-  /** Its variables are kept before anything is sent: the page may be left meanwhile. @default false */
-  readonly isKept?: boolean | undefined;
+  /**
+   * Where its variables are stored before anything is sent, so that the page may be left: calls back once what was
+   * submitted under this key is done, until the returned function is called. @default they are not stored
+   */
+  readonly follow?: ((key: string, onDone: (data: unknown) => void) => () => void) | undefined;
   /** Ends a mutation that is gone from its cache, or whose session has ended. @default none: what sends it outlives it */
   readonly end?: ((mutation: Mutation, isSessionOver: boolean) => void) | undefined;
   /** The same mutationFn, made with more. */

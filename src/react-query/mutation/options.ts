@@ -9,7 +9,7 @@ import type {
 import { attemptContext, bindFetch } from '../../fetch/bind-fetch.ts';
 import type { RawFetch, SteadyFetch } from '../../fetch/fetch.ts';
 import { createJson, type SteadyJson } from '../../fetch/json.ts';
-import type { Submission, PastStep } from '../../operation/parts/submission.ts';
+import { bornNow, Submission } from '../../operation/parts/submission.ts';
 import { runLoop } from '../../operation/loop.ts';
 import { submissionExtension } from '../../fetch/keys.ts';
 import { checkMisnamed, reject } from '../../lib/input/check.ts';
@@ -143,7 +143,7 @@ export function mutationOptions(
   const { fetch, operations } = context;
   const end: MutationDefinition['end'] = (mutation, isSessionOver) =>
     endMutation(mutation, isSessionOver, context);
-  const shared = { policy, operations, fetch, json: createJson(fetch), end };
+  const shared = { policy, operations, instance: context, fetch, json: createJson(fetch), end };
   const make = (extras: MutationExtras): SteadyFn => {
     const extend: MutationDefinition['extend'] = (more) => make({ ...extras, ...more });
     // React Query calls it as a method of the mutation's options.
@@ -170,19 +170,6 @@ export function mutationOptions(
 
 type Given = MutationFunctionContext;
 type SteadyFn = MutationFunction;
-
-/** A submission that knows its steps when the app's own `retry` calls the mutationFn again. */
-function rememberSteps(key: string, createdAt: number): Submission {
-  const steps = new Map<string, PastStep>();
-  return {
-    key,
-    createdAt,
-    get past() {
-      return [...steps.values()];
-    },
-    keep: (step) => void steps.set(step.id, step),
-  };
-}
 
 interface ExecutionParts extends MutationExtras {
   readonly policy: PolicyOptions | undefined;
@@ -211,14 +198,14 @@ function run(
   variables: unknown,
   given: Given,
 ): Promise<unknown> {
-  const { operations, wall, lifecycle } = context;
+  const { operations, clock, lifecycle } = context;
   lifecycle.meet(given.client);
   if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
   const record = beginMutation(given, options, variables);
   const submission = record.submit(() =>
     submissionOf
       ? submissionOf(variables as never)
-      : rememberSteps(createIdempotencyKey(), wall.now()),
+      : new Submission({ key: createIdempotencyKey(), ...bornNow(clock) }),
   );
   const known = answer?.();
   if (known) return Promise.resolve(known.data);

@@ -87,6 +87,7 @@ export function createLifecycle(context: LifecycleContext): Lifecycle {
     showPause(client, query, operation) {
       if (operation.pauses.list.length > 0) follow(client);
       pauses.show(query, operation);
+      byQuery.emitChange(query);
     },
     pauses,
     onSessionEnd(client, listener) {

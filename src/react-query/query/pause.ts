@@ -52,8 +52,10 @@ export function createQueryPauses(clock: Clock, byQuery: QueryRecords): QueryPau
     if (reason === 'rate-limited') return Infinity;
     if (!isShown(query)) return endAt;
     // At the end of an outage others are answered first, and it goes soon.
-    const since = byQuery.of(query).recordBroken(isBroken(operation), clock.now());
-    return Math.max(endAt, since + releaseMs);
+    const brokenAt = byQuery
+      .of(query)
+      .recordBroken(brokenFailures(operation), clock.now(), releaseMs);
+    return Math.max(endAt, brokenAt);
   };
 
   const show: QueryPauses['show'] = (query, operation) => {
@@ -119,6 +121,9 @@ function isShown(query: Query): boolean {
   return !!suspense || query.getObserversCount() > 0;
 }
 
-function isBroken({ route: { at } }: Operation): boolean {
-  return !!at?.admission.origin.health.isBroken(at.sent.endpoint);
+/** How often its endpoint has failed, where others are answered meanwhile. */
+function brokenFailures({ route: { at } }: Operation): number {
+  if (!at) return 0;
+  const { health } = at.admission.origin;
+  return health.isBroken(at.sent.endpoint) ? health.failures(at.sent.endpoint) : 0;
 }

@@ -1,25 +1,22 @@
-import {
-  type Query,
-  type QueryClient,
-  type QueryFunction,
-  type QueryFunctionContext,
-  type QueryKey,
-  focusManager,
+import type {
+  Query,
+  QueryClient,
+  QueryFunction,
+  QueryFunctionContext,
+  QueryKey,
 } from '@tanstack/react-query';
 import { reportOf, toClientError } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
 import type { Operations, Signals } from '../../operation/operations.ts';
-import { noOwner, Owner } from '../../operation/owner.ts';
-import type { Refresh } from '../../origin/wait-queue.ts';
 import type { Admissions } from '../../fetch/admit.ts';
+import type { WaitingWrites } from '../../fetch/order/waiting-writes.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { reject as rejectOption } from '../../lib/input/check.ts';
-import { codeOf, type MadeBy } from '../../lib/input/made-by.ts';
-import type { Failure } from '../../policy/outcome.ts';
+import { codeOf } from '../../lib/input/made-by.ts';
 import type { FallbackCode } from './fallback.ts';
-import { retryTimes } from './pause.ts';
+import { isWish, QueryOwner } from './owner.ts';
 import type { QueryRecords } from './records.ts';
 import {
   isServer,
@@ -42,6 +39,8 @@ export interface PersisterContext {
   /** What is known of each query. */
   readonly byQuery: QueryRecords;
   readonly pauseBefore: Admissions['pauseBefore'];
+  /** They go before a refetch that would show that they are undone. */
+  readonly waitingWrites: WaitingWrites;
   readonly connectivity: Admissions['connectivity'];
   readonly lifecycle: Lifecycle;
 }
@@ -51,9 +50,21 @@ export interface PersisterContext {
  * by the error that it ends in.
  */
 export function createPersister(shared: PersisterContext, inner?: AnyPersister): SteadyPersister {
-  const { operations, signals, ledger, byQuery, lifecycle } = shared;
-  // No async function: most of what an attempt costs is the garbage that it makes.
+  const { byQuery, waitingWrites } = shared;
   const persister = <T, K extends QueryKey>(
+    queryFn: QueryFunction<T, K>,
+    context: QueryFunctionContext<K>,
+    query: Query,
+  ): Promise<T> => {
+    const begun = attempt(queryFn, context, query);
+    const operation = byQuery.get(query);
+    if (!operation || query.state.data === undefined) return begun;
+    if (!waitingWrites.isAny() && !isKeptBack(operation)) return begun;
+    const again = (): Promise<T> => attempt(queryFn, context, query);
+    return begun.then((data) => readAgain(shared, query, operation, data, again));
+  };
+  // No async function: most of what an attempt costs is the garbage that it makes.
+  const attempt = <T, K extends QueryKey>(
     queryFn: QueryFunction<T, K>,
     context: QueryFunctionContext<K>,
     query: Query,
@@ -62,218 +73,173 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     // React Query has read that of an infinite query already.
     const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
     const isInfinite = known instanceof AbortSignal;
-    const operation = nextAttempt(query, client, isInfinite);
-    operation.attend(new QueryOwner(client, query, lifecycle, !inner));
-    const link = new Link(operation, signals);
+    const operation = nextAttempt(shared, query, client, isInfinite);
+    operation.attend(new QueryOwner(client, query, shared.lifecycle, !inner));
+    const link = new Link(operation, shared.signals);
     const linked = new Proxy<typeof context>(context, link);
-    if (isInfinite) signals.set(known, operation);
+    if (isInfinite) shared.signals.set(known, operation);
     // This is before React Query asks what follows.
     const onFail = (error: unknown): void => {
       if (process.env.NODE_ENV !== 'production')
-        warnIfUnlinked(operations, query, operation, error, !!link.isRead);
-      const nowMs = shared.clock.now();
-      if (operation.phase.kind !== 'ended') ledger.add(operation, error, nowMs);
-      const { operation: sender, failure } = reportOf(error, nowMs);
-      if (!sender) recordForeign(failure, nowMs);
+        warnIfUnlinked(shared.operations, query, operation, error, !!link.isRead);
+      recordFailure(shared, operation, error);
+    };
+    const send = (): Promise<T> => {
+      // In the same turn: in StrictMode its first component goes before the next one.
+      const begun = inner
+        ? shared.operations.run(
+            operation,
+            inner<T, K>,
+            [passed(shared, queryFn, operation, query), linked, query],
+            { onFail },
+          )
+        : shared.operations.run(operation, queryFn, [linked], { onFail });
+      // A retry starts without an event of React Query.
+      if (operation.attempt > 1) shared.byQuery.emitChange(query);
+      return begun;
     };
     let begun: Promise<T>;
-    // In the same turn: in StrictMode its first component goes before the next one.
-    if (inner) {
-      const given: Parameters<typeof inner<T, K>> = [passed(queryFn, operation), linked, query];
-      begun = operations.run(operation, inner<T, K>, given, { onFail });
-    } else if (isKeptBack(operation)) {
-      begun = untilItsTurn(operation).then(
-        () => operations.run(operation, queryFn, [linked], { onFail }),
-        (error: unknown) => {
-          operation.route.returnPermit();
-          onFail(error);
-          throw error;
-        },
-      );
-    } else begun = operations.run(operation, queryFn, [linked], { onFail });
-    if (!inner && isKeptBack(operation)) lifecycle.pauses.showKnown(query, operation);
+    const mustWait = isKeptBack(operation) || isBehind(shared, query, operation);
+    if (inner || !mustWait) begun = send();
+    else {
+      begun = untilItsTurn(shared, query, operation).then(send, (error: unknown) => {
+        operation.route.returnPermit();
+        onFail(error);
+        throw error;
+      });
+    }
+    // Of data that were hydrated it is known only now where they come from.
+    if (!inner && isKeptBack(operation)) shared.lifecycle.pauses.showKnown(query, operation);
     const fallback = ownFallback(query.options);
     if (!fallback) return begun;
-    const show = (): Promise<T> => showInstead(fallback, client, query, operation, begun);
-    return begun.then(show, show);
-  };
-  return registerPersister(persister as AnyPersister as SteadyPersister);
-
-  /**
-   * Another client got no answer, or may not have got one: the watch over the network does not know of it,
-   * and without that React Query would ask again and again while the device is offline.
-   */
-  function recordForeign({ kind }: Failure, nowMs: number): void {
-    const isCertain = kind === 'network' || kind === 'timeout';
-    if (isCertain || kind === 'error')
-      shared.connectivity.recordNoAnswer(nowMs, '', () => {}, isCertain);
-  }
-
-  /** What came, or what the query shows in the place of a failure. */
-  async function showInstead<T>(
-    fallback: MadeBy<'fallback'>,
-    client: QueryClient,
-    query: Query,
-    operation: Operation,
-    begun: Promise<T>,
-  ): Promise<T> {
-    try {
-      return await begun;
-    } catch (error) {
+    return begun.catch((error: unknown) => {
       if (operation.phase.kind === 'ended') throw error;
       const { given, replace } = codeOf<FallbackCode>(fallback);
       return replace(shared, given, query, operation, error, client);
+    });
+  };
+  return registerPersister(persister as AnyPersister as SteadyPersister);
+}
+
+/**
+ * An attempt has failed. Where another client has sent it, and got no answer or may not have got one, the watch
+ * over the network does not know: without that React Query would ask again and again while the device is offline.
+ */
+function recordFailure(
+  { clock, ledger, connectivity }: PersisterContext,
+  operation: Operation,
+  error: unknown,
+): void {
+  const nowMs = clock.now();
+  if (operation.phase.kind !== 'ended') ledger.add(operation, error, nowMs);
+  const { operation: sender, failure } = reportOf(error, nowMs);
+  const isCertain = failure.kind === 'network' || failure.kind === 'timeout';
+  if (!sender && (isCertain || failure.kind === 'error'))
+    connectivity.recordNoAnswer(nowMs, '', () => {}, isCertain);
+}
+
+/** It is known that its attempt would not be sent. */
+function isKeptBack({ route: { at }, owner: { mayBeOffline } }: Operation): boolean {
+  return !!at && !at.admission.isOpen({ ...at.sent, risk: at.sent.risk, mayBeOffline });
+}
+
+/** Writes that had to wait go first: the data that are there have them already. */
+function isBehind(
+  { waitingWrites }: PersisterContext,
+  { state }: Query,
+  operation: Operation,
+): boolean {
+  return state.data !== undefined && waitingWrites.isAheadOf(operation);
+}
+
+/** Data that were read before a write that had to wait are read again after it: a probe overtakes it. */
+async function readAgain<T>(
+  { byQuery, waitingWrites }: PersisterContext,
+  query: Query,
+  operation: Operation,
+  data: T,
+  again: () => Promise<T>,
+): Promise<T> {
+  if (!waitingWrites.isAheadOf(operation)) return data;
+  await waitingWrites.letGoFirst(operation);
+  const isIts = byQuery.get(query) === operation && query.state.fetchStatus !== 'idle';
+  return isIts ? again() : data;
+}
+
+async function untilItsTurn(
+  shared: PersisterContext,
+  query: Query,
+  operation: Operation,
+): Promise<void> {
+  if (isBehind(shared, query, operation)) await shared.waitingWrites.letGoFirst(operation);
+  const isSent = !isKeptBack(operation) || (await shared.pauseBefore(operation));
+  // It was cancelled meanwhile.
+  if (operation.phase.kind === 'ended') throw operation.errors.lastError;
+  // Its instance was disposed of.
+  if (!isSent)
+    throw toClientError(operation.errors.abortUnsent(undefined, {}), operation.route.at?.sent);
+}
+
+/** For the app's persister, which may restore what it has stored, whatever is known of the origin. */
+function passed<T, K extends QueryKey>(
+  shared: PersisterContext,
+  queryFn: QueryFunction<T, K>,
+  operation: Operation,
+  query: Query,
+): QueryFunction<T, K> {
+  const { operations } = shared;
+  return async (context) => {
+    if (isKeptBack(operation) || isBehind(shared, query, operation))
+      await untilItsTurn(shared, query, operation);
+    const outer = operations.makeCurrent(operation);
+    try {
+      return queryFn(context);
+    } finally {
+      operations.makeCurrent(outer);
     }
-  }
+  };
+}
 
-  /** It is known that its attempt would not be sent. */
-  function isKeptBack({ route: { at }, owner: { mayBeOffline } }: Operation): boolean {
-    return !!at && !at.admission.isOpen({ ...at.sent, risk: at.sent.risk, mayBeOffline });
+/** The operation of a query, whose next attempt begins: a new one at its first attempt. */
+function nextAttempt(
+  { byQuery, lifecycle, operations }: PersisterContext,
+  query: Query,
+  client: QueryClient,
+  isInfinite: boolean,
+): Operation {
+  const { fetchFailureCount, fetchFailureReason } = query.state;
+  // A fetch that the server has begun fails once before it comes here.
+  const before = byQuery.get(query);
+  const isRetry = fetchFailureCount > 0;
+  const known = before ?? (isRetry ? operationOf(reportOf(fetchFailureReason, 0)) : undefined);
+  if (!before || !isRetry) lifecycle.meet(client);
+  // A new fetch starts with no failure.
+  if (isRetry && known && known.attempt === fetchFailureCount) {
+    known.next();
+    if (!before) byQuery.of(query).begin(known, query);
+    return known;
   }
-
-  async function untilItsTurn(operation: Operation): Promise<void> {
-    const isSent = await shared.pauseBefore(operation);
-    // It was cancelled meanwhile.
-    if (operation.phase.kind === 'ended') throw operation.errors.lastError;
-    // Its instance was disposed of.
-    if (!isSent)
-      throw toClientError(operation.errors.abortUnsent(undefined, {}), operation.route.at?.sent);
-  }
-
-  /** For the app's persister, which may restore what it has stored, whatever is known of the origin. */
-  function passed<T, K extends QueryKey>(
-    queryFn: QueryFunction<T, K>,
-    operation: Operation,
-  ): QueryFunction<T, K> {
-    return async (context) => {
-      if (isKeptBack(operation)) await untilItsTurn(operation);
-      const outer = operations.makeCurrent(operation);
-      try {
-        return queryFn(context);
-      } finally {
-        operations.makeCurrent(outer);
-      }
-    };
-  }
-
-  function nextAttempt(query: Query, client: QueryClient, isInfinite: boolean): Operation {
-    const { fetchFailureCount, fetchFailureReason } = query.state;
-    // A fetch that the server has begun fails once before it comes here.
-    const before = byQuery.get(query);
-    const isRetry = fetchFailureCount > 0;
-    const known = before ?? (isRetry ? operationOf(reportOf(fetchFailureReason, 0)) : undefined);
-    // A new fetch starts with no failure.
-    if (isRetry && known && known.attempt === fetchFailureCount) {
-      known.next();
-      if (!before) {
-        byQuery.of(query).begin(known, query);
-        lifecycle.meet(client);
-      }
-      return known;
-    }
-    if (known) known.end('superseded');
-    lifecycle.meet(client);
-    const policy = ownPolicy(query.options);
-    const attempt = fetchFailureCount + 1;
-    const operation = operations.begin(
-      'query',
+  known?.end('superseded');
+  const policy = ownPolicy(query.options);
+  const operation = operations.begin(
+    'query',
+    {
+      policy,
+      attempt: fetchFailureCount + 1,
+      isSingle: policy?.maxRetries === 0,
       // Where it went before, it will go again: so it can be paused before its queryFn runs.
-      {
-        policy,
-        attempt,
-        isSingle: policy?.maxRetries === 0,
-        at: known?.route.at,
-        isUrged: known?.isUrged,
-        isWish: !known?.isUrged && isWish(query, known),
-        // It goes on at the page that has failed.
-        isResumed: isInfinite,
-        endsWithOwner: !isServer() && !instanceBehind(query.options.retry),
-      },
-      query.queryKey,
-    );
-    byQuery.of(query).begin(operation, query);
-    return operation;
-  }
+      at: known?.route.at,
+      isUrged: known?.isUrged,
+      isWish: !known?.isUrged && isWish(query, known),
+      // It goes on at the page that has failed.
+      isResumed: isInfinite,
+      endsWithOwner: !isServer() && !instanceBehind(query.options.retry),
+    },
+    query.queryKey,
+  );
+  byQuery.of(query).begin(operation, query);
+  return operation;
 }
-
-/**
- * Whether a user waits for it: the page is seen, and there is nothing of it to show. A query without
- * observers is awaited by whoever fetches it, such as a router; more of an infinite one, by a user.
- */
-function isAwaited({ state }: Query): boolean {
-  const isMore = !!state.fetchMeta?.fetchMore;
-  return focusManager.isFocused() && (state.data === undefined || isMore);
-}
-
-/**
- * Whether a user has just asked for it: what is fetched anew in a visible page, but for a poll of its own. A
- * poll leaves a paused fetch alone: what replaces one was asked for, too.
- */
-function isWish({ observers }: Query, before: Operation | undefined): boolean {
-  if (!focusManager.isFocused()) return false;
-  return before?.phase.kind === 'paused' || !observers.some(isPolling);
-}
-
-const isPolling = ({ options: { refetchInterval } }: Query['observers'][number]): boolean =>
-  !!refetchInterval;
-
-/** A persister of the app's is asked offline; its request needs the network like any other. */
-function isOfflineToo({ options: { networkMode = 'online' } }: Query, isOurs: boolean): boolean {
-  return networkMode === 'always' || (networkMode === 'offlineFirst' && isOurs);
-}
-
-/** Knows the query of an operation. */
-class QueryOwner extends Owner<Operation> {
-  override readonly mayBeOffline: boolean;
-  readonly #client: QueryClient;
-  readonly #query: Query;
-  readonly #lifecycle: Lifecycle;
-  /** No persister of the app's is within ours. */
-  readonly #isOurs: boolean;
-
-  constructor(client: QueryClient, query: Query, lifecycle: Lifecycle, isOurs: boolean) {
-    super();
-    this.mayBeOffline = isOfflineToo(query, isOurs);
-    this.#client = client;
-    this.#query = query;
-    this.#lifecycle = lifecycle;
-    this.#isOurs = isOurs;
-  }
-
-  override onChange(operation: Operation): void {
-    this.#lifecycle.showPause(this.#client, this.#query, operation);
-  }
-
-  /** Not as at its start: `retryNow` lends it another mode for that. */
-  override isUnproven(): boolean {
-    return isOfflineToo(this.#query, this.#isOurs);
-  }
-
-  override foreground(): () => boolean {
-    const query = this.#query;
-    return () => isAwaited(query);
-  }
-
-  override refresh(operation: Operation): Refresh | undefined {
-    if (this.#query.state.data === undefined) return undefined;
-    return { isSeen: () => focusManager.isFocused(), retriesAt: retryTimes(operation) };
-  }
-
-  override past(): Owner<Operation> {
-    return this.isUnproven() ? pastUnproven : noOwner;
-  }
-}
-
-/** All that is left of the owner of a query that need not leave the device. */
-const pastUnproven = new (class extends Owner<Operation> {
-  override readonly mayBeOffline = true;
-  override isUnproven(): boolean {
-    return true;
-  }
-  override past(): Owner<Operation> {
-    return this;
-  }
-})();
 
 /**
  * Tells when the signal of a queryFn's context is read. It must not be read here: that opts the

@@ -25,8 +25,8 @@ export class QueryRecord {
   /** When its pause is to end. */
   limitAt: number = Infinity;
   #alarm: Alarm | undefined;
-  /** Since when others have been answered while its endpoint fails. */
-  #brokenSince: number | undefined;
+  /** Others are answered while its endpoint fails: since when, and how often it had failed then. */
+  #broken: { readonly since: number; readonly failures: number } | undefined;
 
   /** A fetch begins, or goes on, with this operation. */
   begin(operation: Operation, query: Query): void {
@@ -55,10 +55,15 @@ export class QueryRecord {
     this.fallback = fallback;
   }
 
-  /** Whether its endpoint is broken by itself. @returns since when; `Infinity` where it is not. */
-  recordBroken(isBroken: boolean, now: number): number {
-    this.#brokenSince = isBroken ? (this.#brokenSince ?? now) : undefined;
-    return this.#brokenSince ?? Infinity;
+  /**
+   * How often in a row its endpoint has failed while others are answered; 0 where they are not.
+   * @returns when it is taken for broken by itself: once it fails again, or after `leastMs`.
+   */
+  recordBroken(failures: number, now: number, leastMs: number): number {
+    this.#broken = failures > 0 ? (this.#broken ?? { since: now, failures }) : undefined;
+    if (!this.#broken) return Infinity;
+    const { since, failures: before } = this.#broken;
+    return failures > before ? now : since + leastMs;
   }
 
   /** Its pause is bounded from now on, by an alarm that `create` makes. */
@@ -77,10 +82,15 @@ export interface QueryRecords {
   readonly find: (query: Query) => QueryRecord | undefined;
   /** The newest operation of the query. */
   readonly get: (query: Query) => Operation | undefined;
+  /** Its operation has changed, and React Query does not show it: it is paused, goes on, or is sent again. */
+  readonly emitChange: (query: Query) => void;
+  /** Calls the listener at each such change, until the returned function is called. */
+  readonly onChange: (listener: (query: Query) => void) => () => void;
 }
 
 export function createQueryRecords(): QueryRecords {
   const records = createSlot<Query, QueryRecord>();
+  const listeners = new Set<(query: Query) => void>();
   return {
     of(query) {
       let record = records.get(query);
@@ -89,5 +99,12 @@ export function createQueryRecords(): QueryRecords {
     },
     find: records.get,
     get: (query) => records.get(query)?.operation,
+    emitChange(query) {
+      for (const listener of listeners) listener(query);
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
   };
 }

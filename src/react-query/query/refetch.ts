@@ -1,4 +1,4 @@
-import { focusManager, type Query, type QueryClient } from '@tanstack/react-query';
+import { focusManager, notifyManager, type Query, type QueryClient } from '@tanstack/react-query';
 import { reportOf } from '../../operation/error-info.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { between, type Clock, type Random } from '../../lib/clock.ts';
@@ -75,7 +75,7 @@ export function watchRecovery(
       const watched = left();
       if (!watched) return;
       byQuery.get(watched)?.urge();
-      replaceFetch(watched, { retry: false });
+      showingFailure(watched, () => replaceFetch(watched, { retry: false }));
     },
     onBack() {
       const watched = left();
@@ -95,8 +95,22 @@ function isOfOutage(error: unknown): boolean {
 /** Fetches a query again that a component shows, for as long as it is as it was left: its next page, where that has failed. */
 export function refetchIf(query: Query, isLeft: boolean): void {
   const { fetchMeta } = query.state;
+  const meta = fetchMeta ? { meta: { ...fetchMeta } } : undefined;
   if (isLeft && query.isActive())
-    void query.fetch(undefined, fetchMeta ? { meta: { ...fetchMeta } } : undefined).catch(() => {});
+    showingFailure(query, () => void query.fetch(undefined, meta).catch(() => {}));
+}
+
+/**
+ * Fetches a query that goes on showing its failure until there are data. A user has not asked for that, and React
+ * Query takes one without data for `pending` again: a component that shows a spinner only once, by `isFetched`,
+ * reads data then that are not there.
+ */
+function showingFailure(query: Query, fetch: () => void): void {
+  const { status, error } = query.state;
+  notifyManager.batch(() => {
+    fetch();
+    if (status === 'error' && query.state.status === 'pending') query.setState({ status, error });
+  });
 }
 
 /**

@@ -10,17 +10,15 @@ import { onChange, mayHaveBegun, runOf } from '../mutation/execution.ts';
 import { createStatusStores, type StatusStore } from './store.ts';
 import type { FailureReport } from '../../operation/facts.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
-import { operationOf } from '../../operation/operation.ts';
+import { type Operation, operationOf } from '../../operation/operation.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import {
-  activeStatus,
   attemptsAllowed,
   type Cause,
-  endedStatus,
   idle,
   pauseReason,
   type RetryState,
-  succeededStatus,
+  statusOf,
   waitOf,
 } from './status.ts';
 import { type Instance, instanceBehind } from '../instance.ts';
@@ -103,38 +101,44 @@ export function mutationStatus(
   if (!mutation || mutation.state.status === 'idle') return idle;
   const { status, failureCount, failureReason, error } = mutation.state;
   const { retry, mutationFn } = mutation.options;
-  const definition = definitionBehind(mutationFn);
   // Of ours, React Query sees only the end.
   const own = runOf(mutation)?.operation;
   const lastError: unknown = error ?? failureReason ?? own?.errors.lastError ?? undefined;
   const now = instance.clock.now();
   const report = own?.errors.reportOf(lastError, now) ?? reportOf(lastError, now);
   const operation = own ?? operationOf(report);
-  const ours = definition ?? instanceBehind(retry);
+  const ours = definitionBehind(mutationFn) ?? instanceBehind(retry);
   const maxAttempts = attemptsAllowed(retry, ours, lastError, operation, instance);
-  const at = (failures: number): RetryState => ({
-    ...idle,
-    attempt: own?.attempt ?? failures,
-    maxAttempts,
-    lastError,
-  });
+  const seen = { maxAttempts, lastError, operation };
+  const attemptAfter = (failures: number): number => own?.attempt ?? failures;
   // With a success, React Query forgets how many failures there were.
-  if (status === 'success') return succeededStatus(at(before?.attempt ?? 1));
+  if (status === 'success')
+    return statusOf({ ...seen, phase: 'succeeded', attempt: attemptAfter(before?.attempt ?? 1) });
   if (status === 'error') {
-    const isBegun = !isUnbegun(mutation, report);
-    const isUnknown = definition?.wasSent?.() || (isBegun && mayHaveTakenEffect(report, operation));
-    const { decision } = own?.errors ?? report;
-    return endedStatus(at(failureCount), isUnknown ? 'unknown' : 'failed', lastError, decision);
+    const phase = isUnknown(mutation, report, operation) ? 'unknown' : 'failed';
+    const end = own ? own.errors.decision : report.decision;
+    return statusOf({ ...seen, phase, attempt: attemptAfter(failureCount), end });
   }
   const wait = waitOf(operation, failureCount);
   // The end of the wait of a plain one is no event.
   const isOver = !own && (wait?.retryAt ?? now) <= now;
-  return activeStatus(
-    at(failureCount + 1),
-    operation,
-    own ? undefined : holdOf(mutation, cache),
-    isOver ? undefined : wait,
-  );
+  return statusOf({
+    ...seen,
+    phase: 'active',
+    attempt: attemptAfter(failureCount + 1),
+    heldBy: own ? undefined : holdOf(mutation, cache),
+    wait: isOver ? undefined : wait,
+  });
+}
+
+/** Whether one that has failed may have been done all the same. */
+function isUnknown(
+  mutation: Mutation,
+  report: FailureReport,
+  operation: Operation | undefined,
+): boolean {
+  const wasSent = definitionBehind(mutation.options.mutationFn)?.wasSent?.();
+  return wasSent || (!isUnbegun(mutation, report) && mayHaveTakenEffect(report, operation));
 }
 
 /** Why React Query holds it before its first attempt or between two. */

@@ -2,18 +2,16 @@ import type { Query, QueryClient } from '@tanstack/react-query';
 import { createStatusStores, type StatusStore } from './store.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import {
-  activeStatus,
   attemptsAllowed,
   type Cause,
-  endedStatus,
   idle,
-  succeededStatus,
   pauseReason,
   type RetryState,
+  type Seen,
+  statusOf,
   waitOf,
 } from './status.ts';
-import { type Operation, operationOf } from '../../operation/operation.ts';
-import type { Decision } from '../../policy/decide.ts';
+import { operationOf } from '../../operation/operation.ts';
 import { fallbackOf } from '../query/fallback.ts';
 import { type Instance, instanceBehind } from '../instance.ts';
 import { warnOfLostQueries, warnOfUnknownKey } from '../misuse.ts';
@@ -31,22 +29,11 @@ export const queryStatusesOf: (client: QueryClient, operation: string) => Status
       }),
       read: (query, before) => queryStatus(query, instance, before),
       start() {
-        // By the key itself: its hash may be by a function of the query's own.
-        const hashes = new WeakMap<object, string>();
-        const enter = ({ queryKey, queryHash }: Query): void =>
-          void hashes.set(queryKey, queryHash);
-        queries.getAll().forEach(enter);
+        const refreshQuery = (query: Query): void => refresh(query.queryHash);
         return [
-          queries.subscribe(({ query }) => {
-            enter(query);
-            refresh(query.queryHash);
-          }),
-          // A retry starts without an event of React Query.
-          instance.emitter.subscribe(({ type, operation: { queryKey, attempt } }) => {
-            const isChange = type === 'pause:start' || type === 'pause:end';
-            if (!isChange && (type !== 'attempt:start' || attempt === 1)) return;
-            const hash = queryKey && hashes.get(queryKey);
-            if (hash !== undefined) refresh(hash);
+          queries.subscribe(({ query }) => refreshQuery(query)),
+          instance.byQuery.onChange((query) => {
+            if (queries.get(query.queryHash) === query) refreshQuery(query);
           }),
         ];
       },
@@ -61,37 +48,41 @@ export function queryStatus(
 ): RetryState {
   if (!query) return idle;
   const { retry } = query.options;
-  const { fetchStatus, status, error, fetchFailureReason, fetchFailureCount } = query.state;
+  const { fetchStatus, status, fetchFailureReason, fetchFailureCount } = query.state;
   const newest = instance.byQuery.get(query);
   const lastError = fetchFailureReason ?? undefined;
   const maxAttempts = attemptsAllowed(retry, instanceBehind(retry), lastError, newest, instance);
-  const base = { ...idle, attempt: newest?.attempt ?? 0, maxAttempts, lastError };
-  if (fetchStatus === 'idle') {
-    if (status === 'pending') return idle;
-    // What is shown may be something in the place of a failure.
-    const failure =
-      fallbackOf(query, instance.byQuery) ?? (status === 'success' ? undefined : { error });
-    if (!failure) return succeededStatus(base);
-    return endedStatus(base, 'failed', failure.error, endOf(newest, failure.error));
-  }
+  const attempt = newest?.attempt ?? 0;
+  if (fetchStatus === 'idle')
+    return status === 'pending'
+      ? idle
+      : statusOf({ maxAttempts, attempt, ...endOf(query, instance) });
   const operation = newest?.phase.kind === 'ended' ? undefined : newest;
-  return activeStatus(
-    operation ? base : { ...base, attempt: 0 },
+  return statusOf({
+    phase: 'active',
+    attempt: operation ? attempt : 0,
+    maxAttempts,
+    lastError,
     operation,
-    fetchStatus === 'paused' ? holdOf(before) : undefined,
+    heldBy: fetchStatus === 'paused' ? holdOf(before) : undefined,
     // A fetch that the server has begun has no operation of its own before its first retry.
-    waitOf(operation ?? operationOf(reportOf(lastError, 0)), fetchFailureCount),
-  );
+    wait: waitOf(operation ?? operationOf(reportOf(lastError, 0)), fetchFailureCount),
+  });
+}
+
+/** How a query has ended. What it shows may be something in the place of a failure. */
+function endOf(query: Query, { byQuery }: Instance): Pick<Seen, 'phase' | 'lastError' | 'end'> {
+  const { status, error } = query.state;
+  const failure = fallbackOf(query, byQuery) ?? (status === 'success' ? undefined : { error });
+  if (!failure) return { phase: 'succeeded', lastError: undefined };
+  const { decision, lastError: own } = byQuery.get(query)?.errors ?? {};
+  // A retry that was granted, and that is awaited no more, is no decision to end.
+  const isEnd = decision?.kind === 'stop' && Object.is(own, failure.error);
+  return { phase: 'failed', lastError: failure.error, end: isEnd ? decision : undefined };
 }
 
 /** Nothing queues a query: one that React Query holds for no other reason is about to go on. */
 function holdOf(before: RetryState | undefined): Cause {
   const reason = pauseReason();
   return reason === 'queued' && before?.status === 'paused' ? before : { reason };
-}
-
-/** The decision to end in this error. A retry that was granted, and that is awaited no more, is none. */
-function endOf(operation: Operation | undefined, lastError: unknown): Decision | undefined {
-  const { decision, lastError: own } = operation?.errors ?? {};
-  return decision?.kind === 'stop' && Object.is(own, lastError) ? decision : undefined;
 }

@@ -1,6 +1,6 @@
 import { focusManager, onlineManager } from '@tanstack/react-query';
 import type { Operation } from '../../operation/operation.ts';
-import type { Pause } from '../../origin/wait-queue.ts';
+import type { Pause } from '../../origin/ask.ts';
 import type { Decision, StopReason } from '../../policy/decide.ts';
 import type { RetryReason } from '../../policy/operation.ts';
 import type { PauseReason } from '../../policy/outcome.ts';
@@ -81,34 +81,38 @@ export const idle: RetryState = Object.freeze({
 /** Why an operation waits, is paused or has ended, until when, and at which attempt if not the present one. */
 export type Cause = Partial<Pick<RetryState, 'attempt' | 'reason' | 'retryAt' | 'probedBy'>>;
 
-/**
- * The status of a query or a mutation under way: a pause of ours comes before one of React Query's (`heldBy`), and
- * that before a wait. `base` is the attempt under way, with the failure before it.
- */
-export function activeStatus(
-  base: RetryState,
-  operation: Operation | undefined,
-  heldBy: Cause | undefined,
-  wait: Cause | undefined,
-): RetryState {
-  const pause = operation?.pauses.list[0]?.pause ?? pausedAtOnce(operation) ?? heldBy;
-  if (pause) return { ...base, status: 'paused', ...pause };
-  return { ...base, status: wait ? 'waiting' : 'sending', ...wait };
+/** What React Query and its operation show of a query or a mutation that has begun. */
+export interface Seen {
+  readonly phase: 'active' | 'succeeded' | 'failed' | 'unknown';
+  /** The attempt under way or, after the end, the last one. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** The failure of the attempt before or, after the end, that it has ended in. */
+  readonly lastError: unknown;
+  /** Undefined where none is known, or it has ended. */
+  readonly operation?: Operation | undefined;
+  /** Why React Query holds it. */
+  readonly heldBy?: Cause | undefined;
+  /** The wait between two attempts. */
+  readonly wait?: Cause | undefined;
+  /** The decision to end in its failure. */
+  readonly end?: Decision | undefined;
 }
 
-/** The status of one that has ended. `base` is its last attempt, `end` what was decided on the failure of that. */
-export const endedStatus = (
-  base: RetryState,
-  status: 'failed' | 'unknown',
-  lastError: unknown,
-  end: Decision | undefined,
-): RetryState => ({ ...base, status, lastError, ...causeOf(end) });
-
-export const succeededStatus = (base: RetryState): RetryState => ({
-  ...base,
-  status: 'succeeded',
-  lastError: undefined,
-});
+/**
+ * The status of a query or a mutation. Of one under way, a pause of ours comes before one of React Query's, and
+ * that before a wait.
+ */
+export function statusOf(seen: Seen): RetryState {
+  const { phase, attempt, maxAttempts, operation } = seen;
+  const base = { ...idle, attempt, maxAttempts };
+  if (phase === 'succeeded') return { ...base, status: phase };
+  const failed = { ...base, lastError: seen.lastError };
+  if (phase !== 'active') return { ...failed, status: phase, ...causeOf(seen.end) };
+  const pause = operation?.pauses.list[0]?.pause ?? pausedAtOnce(operation) ?? seen.heldBy;
+  if (pause) return { ...failed, status: 'paused', ...pause };
+  return { ...failed, status: seen.wait ? 'waiting' : 'sending', ...seen.wait };
+}
 
 const causeOf = ({ reason, retryAt }: Partial<Decision> = {}): Cause => ({ reason, retryAt });
 

@@ -6,24 +6,27 @@ import {
 } from '@tanstack/react-query';
 import { findInstance, type Instance, isServer } from '../instance.ts';
 import { warnOfModule } from '../misuse.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { createSlot, type Slot } from '../../lib/slot.ts';
 import { keepIfSame } from '../../lib/store.ts';
 import { idle, type RetryState } from './status.ts';
 
 /** The statuses of all queries, or of all mutations, in one QueryClient. */
 export interface StatusStore<T extends object> {
-  readonly instance: Instance;
+  /** Undefined where its client carries none: then everything is idle. */
+  readonly instance: Instance | undefined;
   readonly find: (id: string) => T | undefined;
   readonly getState: (id: string) => RetryState;
   readonly subscribe: (id: string, listener: () => void) => () => void;
 }
 
-/** What a store of statuses shows to those who watch. */
+/** A store of statuses, as its source sees it. */
 interface Watch {
-  /** Nobody watches. */
+  /** No status is watched. */
   readonly isIdle: () => boolean;
   /** It may have changed; all may, where none is named. */
   readonly refresh: (id?: string) => void;
-  /** Whose status is watched. */
+  /** The ids whose status is watched. */
   readonly ids: () => Iterable<string>;
 }
 
@@ -39,16 +42,10 @@ export interface StatusSource<T extends object> {
   readonly explain?: (id: string) => void;
 }
 
-/** What is shown before its component is may be found later. */
+/** A status may be shown before the component of its query or mutation is. */
 const unknownMs = 10_000;
 
 const nothing = (): undefined => undefined;
-
-interface Watched {
-  readonly listeners: Set<() => void>;
-  status: RetryState;
-  timer: unknown;
-}
 
 /**
  * The one store of each QueryClient: one subscription to a cache feeds everybody who watches a status.
@@ -66,100 +63,139 @@ export function createStatusStores<T extends object>(
       const instance = findInstance(client, operation);
       if (!instance) return idleStore;
       if (process.env.NODE_ENV !== 'production' && isServer()) warnOfModule(instance.operations);
-      stores.set(client, (store = createStatusStore(instance, open.bind(null, client, instance))));
+      store = new Statuses(instance, (watch) => open(client, instance, watch));
+      stores.set(client, store);
     }
     return store;
   };
 }
 
-/** For a client without an instance, which only a query or a mutation that was found is asked for. */
+/** For a client without an instance. */
 const idleStore: StatusStore<never> = {
-  instance: undefined as never,
+  instance: undefined,
   find: nothing,
   getState: () => idle,
   subscribe: () => nothing,
 };
 
-function createStatusStore<T extends object>(
-  instance: Instance,
-  open: (watch: Watch) => StatusSource<T>,
-): StatusStore<T> {
-  const { clock } = instance;
-  const watched = new Map<string, Watched>();
-  const last = new WeakMap<T, RetryState>();
-  const setBackMs = (): number => clock.setBackMs?.() ?? 0;
+/** The status of one id, and its listeners. */
+class Watched {
+  readonly listeners: Set<() => void> = new Set();
+  #status: RetryState;
+  #timer: unknown;
 
-  const getState = (id: string): RetryState => {
-    const found = source.find(id);
-    const before = found && last.get(found);
-    const now = source.read(found, before);
+  constructor(status: RetryState) {
+    this.#status = status;
+  }
+
+  get status(): RetryState {
+    return this.#status;
+  }
+
+  /** Shows it to its listeners, with React Query's own notifications, so that both are rendered together. */
+  show(status: RetryState): void {
+    this.#status = status;
+    for (const listener of this.listeners) notifyManager.schedule(listener);
+  }
+
+  /** Something is due: in the place of what was. */
+  plan(clock: Clock, action: () => void, afterMs: number): void {
+    clock.clearTimeout(this.#timer);
+    this.#timer = afterMs < Infinity ? clock.setTimeout(action, afterMs) : undefined;
+  }
+}
+
+class Statuses<T extends object> implements StatusStore<T> {
+  readonly instance: Instance;
+  readonly find: StatusStore<T>['find'];
+  readonly #source: StatusSource<T>;
+  readonly #watched: Map<string, Watched> = new Map();
+  readonly #last: Slot<T, RetryState> = createSlot();
+  #stops: readonly (() => void)[] = [];
+
+  constructor(instance: Instance, open: (watch: Watch) => StatusSource<T>) {
+    const watched = this.#watched;
+    this.instance = instance;
+    this.#source = open({
+      isIdle: () => watched.size === 0,
+      refresh: (id) => {
+        if (id !== undefined) this.#refresh(id);
+        else for (const one of watched.keys()) this.#refresh(one);
+      },
+      ids: () => watched.keys(),
+    });
+    this.find = this.#source.find;
+  }
+
+  readonly getState = (id: string): RetryState => {
+    const found = this.find(id);
+    const before = found && this.#last.get(found);
+    const now = this.#source.read(found, before);
     // Shown is the time on the wall, also where that was set.
-    const shown = now.retryAt === undefined ? now : { ...now, retryAt: now.retryAt - setBackMs() };
+    const shown =
+      now.retryAt === undefined ? now : { ...now, retryAt: now.retryAt - this.#setBackMs() };
     const kept = keepIfSame(before, shown);
-    if (found) last.set(found, kept);
+    if (found) this.#last.set(found, kept);
     return kept;
   };
-  const refreshOne = (id: string): void => {
-    const entry = watched.get(id);
-    if (!entry) return;
-    const status = getState(id);
-    if (status === entry.status) return;
-    entry.status = status;
-    plan(id, entry);
-    // With React Query's own notifications, so that both are rendered together.
-    for (const listener of entry.listeners) notifyManager.schedule(listener);
+
+  readonly subscribe = (id: string, listener: () => void): (() => void) => {
+    const watched = this.#watched;
+    if (watched.size === 0) this.#start();
+    const { listeners } = watched.get(id) ?? this.#watch(id);
+    listeners.add(listener);
+    return () => {
+      listeners.delete(listener);
+      const entry = watched.get(id);
+      if (listeners.size > 0 || entry?.listeners !== listeners) return;
+      entry.plan(this.instance.clock, nothing, Infinity);
+      watched.delete(id);
+      if (watched.size === 0) for (const end of this.#stops) end();
+    };
   };
-  const refreshPaused = (): void => {
-    for (const [id, { status }] of watched) if (status.status === 'paused') refreshOne(id);
-  };
-  const plan = (id: string, entry: Watched): void => {
-    if (!source.endsInSilence) return;
-    clock.clearTimeout(entry.timer);
-    const { status, retryAt } = entry.status;
-    if (status === 'waiting' && retryAt !== undefined) {
-      entry.timer = clock.setTimeout(() => refreshOne(id), retryAt + setBackMs() - clock.now());
-    }
-  };
-  const source = open({
-    isIdle: () => watched.size === 0,
-    refresh(id) {
-      if (id !== undefined) refreshOne(id);
-      else for (const one of watched.keys()) refreshOne(one);
-    },
-    ids: () => watched.keys(),
-  });
-  let stop: readonly (() => void)[] = [];
-  return {
-    instance,
-    find: source.find,
-    getState,
-    subscribe(id, listener) {
-      if (watched.size === 0) {
-        stop = [
-          ...source.start(),
-          // What holds an operation can change while it is paused.
-          onlineManager.subscribe(refreshPaused),
-          focusManager.subscribe(refreshPaused),
-        ];
-      }
-      let entry = watched.get(id);
-      if (!entry) {
-        watched.set(id, (entry = { listeners: new Set(), status: getState(id), timer: undefined }));
-        plan(id, entry);
-        if (process.env.NODE_ENV !== 'production' && source.explain && !source.find(id)) {
-          const explain = (): void => void (source.find(id) ?? source.explain?.(id));
-          entry.timer = clock.setTimeout(explain, unknownMs);
-        }
-      }
-      const { listeners } = entry;
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-        if (listeners.size > 0 || watched.get(id)?.listeners !== listeners) return;
-        clock.clearTimeout(watched.get(id)?.timer);
-        watched.delete(id);
-        if (watched.size === 0) for (const end of stop) end();
-      };
-    },
-  };
+
+  #start(): void {
+    const refreshPaused = (): void => {
+      for (const [id, { status }] of this.#watched)
+        if (status.status === 'paused') this.#refresh(id);
+    };
+    this.#stops = [
+      ...this.#source.start(),
+      // What holds an operation can change while it is paused.
+      onlineManager.subscribe(refreshPaused),
+      focusManager.subscribe(refreshPaused),
+    ];
+  }
+
+  #watch(id: string): Watched {
+    const entry = new Watched(this.getState(id));
+    this.#watched.set(id, entry);
+    this.#planEnd(id, entry);
+    const { find } = this;
+    const { explain } = this.#source;
+    if (process.env.NODE_ENV !== 'production' && explain && !find(id))
+      entry.plan(this.instance.clock, () => void (find(id) ?? explain(id)), unknownMs);
+    return entry;
+  }
+
+  #refresh(id: string): void {
+    const entry = this.#watched.get(id);
+    const status = entry && this.getState(id);
+    if (!status || status === entry.status) return;
+    entry.show(status);
+    this.#planEnd(id, entry);
+  }
+
+  /** A wait may end without an event. */
+  #planEnd(id: string, entry: Watched): void {
+    if (!this.#source.endsInSilence) return;
+    const { clock } = this.instance;
+    const { status, retryAt = Infinity } = entry.status;
+    const dueAt = status === 'waiting' ? retryAt + this.#setBackMs() : Infinity;
+    entry.plan(clock, () => this.#refresh(id), dueAt - clock.now());
+  }
+
+  #setBackMs(): number {
+    return this.instance.clock.setBackMs?.() ?? 0;
+  }
 }

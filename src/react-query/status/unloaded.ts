@@ -1,8 +1,8 @@
 import { notifyManager, onlineManager, type Query, type QueryClient } from '@tanstack/react-query';
 import { originOf } from '../../lib/input/url.ts';
 import { createStore, keepIfSame, type Readable } from '../../lib/store.ts';
-import { probeNow } from '../../origin/due.ts';
 import { queryControlsOf } from '../controls.ts';
+import type { Instance } from '../instance.ts';
 import { queryStatusesOf } from './query.ts';
 import type { RetryState } from './status.ts';
 import type { StatusStore } from './store.ts';
@@ -77,8 +77,8 @@ function fetchAll(
   hashes: Iterable<string>,
   unloaded: ReadonlySet<string>,
   statuses: StatusStore<Query>,
+  { clock, origins }: Instance,
 ): void {
-  const { clock, origins } = statuses.instance;
   for (const hash of hashes) {
     const { status, reason } = statuses.getState(hash);
     const isLeft = status === 'failed' && unloaded.has(hash);
@@ -91,17 +91,19 @@ function fetchAll(
   }
   // By then a query whose server is down waits there: one probe finds out for all of them.
   clock.setTimeout(() => {
-    for (const admission of origins.admissions.values())
-      probeNow(admission.origin, clock.now(), (waiter) => admission.force(waiter));
-    origins.reconsider();
+    for (const admission of origins.admissions.values()) admission.probeNow();
   }, 0);
 }
 
 /** What the queries that are shown or awaited cannot load, at one origin or at all of them. */
-export function createUnloaded(client: QueryClient, origin: string | undefined): UnloadedStore {
+export function createUnloaded(
+  client: QueryClient,
+  instance: Instance,
+  origin: string | undefined,
+): UnloadedStore {
   const queries = client.getQueryCache();
   const statuses = queryStatusesOf(client, 'ConnectionBanner');
-  const { byQuery } = statuses.instance;
+  const { byQuery } = instance;
   const wanted = origin && originOf(origin);
   const { getState, subscribe, set } = createStore(loaded);
   /** The queries that are awaited, each with what ends the watch of its status. */
@@ -155,6 +157,6 @@ export function createUnloaded(client: QueryClient, origin: string | undefined):
         unloaded.clear();
       };
     },
-    tryNow: () => fetchAll(watched.keys(), unloaded, statuses),
+    tryNow: () => fetchAll(watched.keys(), unloaded, statuses, instance),
   };
 }

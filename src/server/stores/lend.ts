@@ -1,26 +1,29 @@
-/** A handle of a database, lent to one transaction. */
+/** A database handle, lent to one transaction. */
 interface Loan<Handle> {
   readonly tx: Handle;
-  /** From now on, every use of `tx` throws. What is left open of an iterator would hold up the handle. */
+  /**
+   * From now on, every use of `tx` throws. Iterators that are still open are closed, because they would block
+   * the handle.
+   */
   readonly takeBack: () => void;
 }
 
-/** The first group: literals and quoted names. The rest: comments. Text in them is no statement. */
+/** The first group matches literals and quoted names, the rest comments. Text inside them is not a statement. */
 const quoted = /('(?:[^']|'')*'|"(?:[^"]|"")*"|(\$\w*\$)[^]*?\2)|--[^\n]*|\/\*[^]*?\*\//g;
 const endsTransaction =
   /(?:^|;)\s*(?:BEGIN|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK(?!\s+(?:(?:WORK|TRANSACTION)\s+)?TO\b)|PREPARE\s+TRANSACTION)\b/i;
 
-/** The methods of all drivers that take SQL. */
+/** The methods that take SQL, of all drivers. */
 const takesSql: ReadonlySet<PropertyKey> = new Set(['query', 'unsafe', 'exec', 'prepare']);
 
-/** The SQL of a call: text, the parts of a template, or an object that has the text. */
+/** The SQL of a call: a string, the parts of a template, or an object with the text. */
 function sqlOf(first: unknown): string {
   if (Array.isArray(first)) return first.join(' ');
   const { text = first } = Object(first) as { readonly text?: unknown };
   return typeof text === 'string' ? text : '';
 }
 
-/** @throws Error for a statement that would begin or end a transaction: the answer would not be part of it. */
+/** @throws Error for a statement that would begin or end a transaction: the answer would then not be part of it. */
 function requireWithin(store: string, first: unknown): void {
   const [statement] =
     endsTransaction.exec(sqlOf(first).replaceAll(quoted, (_, literal) => (literal ? "''" : ' '))) ??
@@ -33,11 +36,11 @@ function requireWithin(store: string, first: unknown): void {
 }
 
 /**
- * Lends a handle to one transaction. A handler may go on after its lease, and what it then writes must
- * not become part of the next transaction. Statements and iterators of the handle are lent with it.
+ * Lends a handle to one transaction. A handler may continue after its lease, and its later writes must not
+ * become part of the next transaction. Statements and iterators of the handle are lent with it.
  *
  * @returns `tx`, which throws an Error that names the store once it was taken back, and for a statement that
- *   would begin or end a transaction.
+ * would begin or end a transaction.
  */
 export function lendHandle<Handle extends object>(handle: Handle, store: string): Loan<Handle> {
   let isOver = false;
@@ -54,7 +57,7 @@ export function lendHandle<Handle extends object>(handle: Handle, store: string)
       value === (handle as unknown) || [run, next].some((one) => typeof one === 'function');
     return isLent ? (new Proxy(value as object, { get, apply }) as T) : value;
   };
-  // Called on the object behind the proxy, because native methods work on nothing else.
+  // Called on the object behind the proxy, because native methods refuse a proxy.
   const get = (target: object, name: PropertyKey): unknown => {
     const value: unknown = Reflect.get(target, name, target);
     if (typeof value !== 'function') return value;

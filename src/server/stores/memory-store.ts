@@ -4,23 +4,23 @@ import { requireFrom } from '../options.ts';
 /** The limits of a {@link memoryStore}. */
 export interface MemoryStoreOptions {
   /**
-   * The largest number of keys. Beyond it, new keys are refused with a 503, because a request whose key was
-   * dropped early would run twice. @default 10000
+   * The largest number of keys. Beyond it, new keys are refused with a 503: a request whose key was dropped
+   * early would run twice. @default 10000
    */
   readonly maxKeys?: number | undefined;
   /**
    * The largest size of all keys and answers, in bytes. Beyond it, new keys are refused with a 503. Answers
-   * of handlers that are running then come on top. @default 67108864
+   * of handlers already running still come on top. @default 67108864
    */
   readonly maxBytes?: number | undefined;
 }
 
-/** The transaction of a {@link memoryStore}. Memory does not roll back, so effects wait for the commit. */
+/** The transaction of a {@link memoryStore}. Memory cannot roll back, so effects wait for the commit. */
 export interface MemoryTransaction {
   /**
-   * Runs the effect with the commit, and never if the handler fails. The effect is synchronous. Where it throws,
-   * the request is answered 503: the next attempt runs if it was the first effect, and else gets a 500, because
-   * the effects before it stay.
+   * Runs an effect at the commit, and never if the handler fails. The effect must be synchronous. If it
+   * throws, the request is answered 503. The next attempt runs if this was the first effect, and otherwise
+   * gets a 500, because the effects before it stay.
    */
   onCommit(effect: () => void): void;
 }
@@ -32,9 +32,9 @@ interface Entry extends Claim {
 }
 
 /**
- * Stores keys and answers in memory: for tests, demos, or a process whose effects are in its memory, too.
- * A claim lasts until its handler ends, or until `idempotent` stops waiting for the handler: its lease is
- * not read, because a process that dies takes the memory with it.
+ * Stores keys and answers in memory: for tests, demos, or a process whose effects are in memory, too. A claim
+ * lasts until its handler ends, or until `idempotent` stops waiting for the handler. Its lease is not used,
+ * because a process that dies takes its memory with it.
  *
  * @throws TypeError that names the option, its value and the allowed range.
  *
@@ -77,7 +77,7 @@ export function memoryStore({
 
   const isFull = (): boolean => entries.size >= maxKeys || bytes >= maxBytes;
 
-  /** Two steps per claim: the sweep is faster than the growth of the keys. */
+  /** Two steps per claim, so the sweep outpaces the growth. */
   const dropExpired = (nowMs: number): void => {
     for (let step = 0; step < 2; step++) {
       const { value, done } = sweep.next();
@@ -115,7 +115,7 @@ export function memoryStore({
           try {
             for (; done < effects.length; done++) effects[done]?.();
           } finally {
-            // The first effect that throws has done nothing: the next attempt may run.
+            // The first effect threw, so nothing was done: the next attempt may run.
             if (done > 0 || effects.length === 0)
               entry.answer = done < effects.length ? partlyDone : answer;
             if (entry.answer) grow(entry, bytesOf(entry.answer));

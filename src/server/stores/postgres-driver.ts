@@ -14,7 +14,7 @@ interface PgClient {
 /** The part of a `Pool` of `pg` that the store uses. */
 export interface PgPool<Client> {
   query(sql: string, values?: Value[]): Promise<{ rows: unknown[]; rowCount: number | null }>;
-  // Both forms in the order of `pg`, because TypeScript infers the client from the pair.
+  // Both overloads in the order of `pg`, because TypeScript infers the client from the pair.
   connect(): Promise<Client>;
   connect(
     callback: (
@@ -25,33 +25,33 @@ export interface PgPool<Client> {
   ): void;
 }
 
-/** The part of postgres.js that the store uses, of its `sql` as of one in a transaction. */
+/** The part of postgres.js that the store uses, outside or inside a transaction. */
 interface UnsafeSql {
   unsafe(sql: string, values?: Value[]): PromiseLike<unknown[] & { readonly count: number }>;
 }
 
-/** The part of the `sql` of postgres.js that the store uses. */
+/** The part of postgres.js's `sql` that the store uses. */
 export interface PostgresJs<Tx> extends UnsafeSql {
-  // Both forms in the order of postgres.js, because TypeScript infers the transaction from the pair.
+  // Both overloads in the order of postgres.js, because TypeScript infers the transaction from the pair.
   begin(work: (tx: Tx) => Promise<unknown>): Promise<unknown>;
   begin(options: string, work: (tx: Tx) => Promise<unknown>): Promise<unknown>;
 }
 
 interface Result {
   readonly rows: readonly unknown[];
-  /** How many rows were found or changed. */
+  /** The number of rows found or changed. */
   readonly count: number;
 }
 
 type Query = (sql: string, values?: Value[]) => Promise<Result>;
 
-/** What the store asks of a driver. */
+/** The driver interface of the store. */
 export interface PostgresDriver<Tx> {
-  /** Runs one statement, in a transaction of its own. */
+  /** Runs one statement in its own transaction. */
   readonly query: Query;
   /**
-   * Runs work in a transaction, and commits it if the work gives true. `tx` throws once it has ended. Of
-   * work that throws a LeaseOverError the handler may still run: it is not waited for.
+   * Runs work in a transaction, and commits it if the work resolves with true. `tx` throws once the
+   * transaction has ended. After a LeaseOverError the handler may still run: it is not waited for.
    */
   readonly transact: (
     begin: string,
@@ -76,7 +76,7 @@ function createPgDriver<Tx>(pool: PgPool<Tx>): PostgresDriver<Tx> {
     query: queryOf(pool),
     async transact(begin, work) {
       const client = (await pool.connect()) as Tx & PgClient;
-      // A connection that breaks without a listener would end the process.
+      // Without a listener, a connection that breaks would end the process.
       client.on('error', ignore);
       const { tx, takeBack } = lendHandle(client, 'postgresStore');
       let isReusable = false;
@@ -89,7 +89,7 @@ function createPgDriver<Tx>(pool: PgPool<Tx>): PostgresDriver<Tx> {
         return isKept;
       } catch (error) {
         takeBack();
-        // A ROLLBACK would wait for the statement that the handler waits for: closing does not.
+        // A ROLLBACK would wait for the handler's running statement. Closing the connection does not.
         if (!(error instanceof LeaseOverError)) {
           isReusable = await client.query('ROLLBACK').then(
             () => true,
@@ -125,7 +125,7 @@ function createPostgresJsDriver<Tx>(sql: PostgresJs<Tx>): PostgresDriver<Tx> {
           await handle.unsafe(begin);
           if (!(await work(tx, queryOf(handle)))) throw undone;
         } catch (error) {
-          // Its ROLLBACK waits for the statement that the handler waits for.
+          // The ROLLBACK waits for the handler's running statement.
           if (error instanceof LeaseOverError) giveUp(error);
           throw error;
         } finally {

@@ -4,14 +4,14 @@ import type { IdempotencyStore, StoredAnswer } from './store.ts';
 
 /** Options of {@link postgresStore}. */
 export interface PostgresStoreOptions {
-  /** The name of the table, also with that of its schema: `shop.keys`. @default 'idempotency_keys' */
+  /** The name of the table, optionally with its schema: `shop.keys`. @default 'idempotency_keys' */
   readonly table?: string | undefined;
 }
 
 /**
  * The SQL that creates the table of a {@link postgresStore}, for a migration. It may run again.
  *
- * @throws TypeError when the table's name has other characters than letters, digits and underscores.
+ * @throws TypeError if the name has characters other than letters, digits and underscores.
  *
  * @example
  * ```ts
@@ -47,16 +47,15 @@ interface Row {
 }
 
 /**
- * Stores keys and answers in PostgreSQL, in the same transaction as what the handler writes with `tx`:
- * a crash at any moment leaves both or neither, however many servers there are. Leases and lifetimes go by
- * the clock of the database.
+ * Stores keys and answers in PostgreSQL, in the same transaction as the handler's writes with `tx`: a crash
+ * at any moment leaves both or neither, on any number of servers. Leases and lifetimes use the clock of the
+ * database.
  *
- * It takes a `Pool` of `pg`, and `tx` is a client of it; or the `sql` of postgres.js, and `tx` is one of
- * its transactions. Create the table before, with {@link postgresTable}. A running handler has a
- * connection to itself, and a claim needs one for a moment: make the pool larger than the number of
- * handlers that run at once.
+ * Accepts a `Pool` of `pg`, whose clients are then `tx`, or the `sql` of postgres.js, whose transactions are.
+ * Create the table first, with {@link postgresTable}. A running handler holds one connection, and a claim
+ * needs one for a moment: make the pool larger than the number of handlers that run at once.
  *
- * @throws TypeError when the table's name has other characters than letters, digits and underscores.
+ * @throws TypeError if the name has characters other than letters, digits and underscores.
  *
  * @example
  * ```ts
@@ -100,7 +99,7 @@ export function postgresStore<Tx>(
   const find = `SELECT fingerprint, status, headers, body FROM ${table} WHERE id = $1`;
   const keep = `UPDATE ${table} SET status = $3, headers = $4, body = $5
     WHERE id = $1 AND token = $2`;
-  // Waits for a commit whose outcome is unknown, because that has locked the row.
+  // Waits for a commit with an unknown outcome, which has locked the row.
   const free = `DELETE FROM ${table} WHERE id = $1 AND token = $2 AND status IS NULL`;
 
   const readLimits = createLimitsReader(driver);
@@ -108,12 +107,12 @@ export function postgresStore<Tx>(
 
   return {
     async claim({ id, fingerprint, token, leaseMs, lifetimeMs }) {
-      // By itself, because two claims that each drop the other's expired key would wait for each other.
+      // In its own transaction: two claims that each drop the other's expired key would deadlock.
       if (claims++ % claimsPerSweep === 0) await query(dropExpired);
       const taken = await query(take, [id, fingerprint, token, leaseMs, lifetimeMs]);
       if (taken.count === 1) return { kind: 'claimed' };
       const [row] = (await query(find, [id])).rows as Row[];
-      // Another process has just freed the key: the next attempt gets it.
+      // Another process has just freed the key. The next attempt gets it.
       if (!row) return { kind: 'running', fingerprint };
       return row.status === null
         ? { kind: 'running', fingerprint: row.fingerprint }
@@ -143,7 +142,7 @@ export function postgresStore<Tx>(
         if (!isKept) await query(free, [id, token]);
       } catch (error) {
         const freed = query(free, [id, token]);
-        // When the key cannot be freed, it is the database that failed, and not the handler.
+        // If the key cannot be freed, the database failed, not the handler.
         if (thrown) await freed;
         else await freed.catch(() => {});
         throw thrown ? thrown.error : error;
@@ -153,14 +152,14 @@ export function postgresStore<Tx>(
   };
 }
 
-/** A sweep drops more than is added until the next one. */
+/** A sweep drops more rows than claims add until the next one. */
 const claimsPerSweep = 50;
 const sweepSize = 500;
 
 /**
- * Limits of a transaction to its lease. Without them the server would keep its locks until the connection
- * of a process that is frozen or has lost its power is found to be broken, which may take hours. A shorter
- * limit of the database or the role stays.
+ * Limits a transaction to its lease. Otherwise the server would keep the locks of a process that is frozen or
+ * lost power until it finds the connection broken, which may take hours. A shorter limit of the database or
+ * the role stays.
  */
 function createLimitsReader({ query }: PostgresDriver<unknown>) {
   const names = ['statement_timeout', 'idle_in_transaction_session_timeout'] as const;
@@ -174,7 +173,7 @@ function createLimitsReader({ query }: PostgresDriver<unknown>) {
   };
   let known: readonly number[] | undefined;
   return async (leaseMs: number): Promise<string> => {
-    // Read by each until they are known: one whose connection is dead must not keep all others waiting.
+    // Each caller reads them until they are known: a dead connection must not block all others.
     const own = (known ??= await read());
     const of = (index: number): number => Math.min(leaseMs, own[index] ?? leaseMs, greatestLimit);
     return names.map((name, index) => `SET LOCAL ${name} = ${of(index)}`).join('; ');
@@ -190,7 +189,7 @@ const answerOf = ({ headers, body }: Row, status: number): StoredAnswer => ({
   body,
 });
 
-/** @throws TypeError unless it is the name of a table and no more, with or without that of its schema. */
+/** @throws TypeError unless it is only the name of a table, with or without a schema. */
 function requireName(operation: string, table: string): void {
   if (/^\w+(?:\.\w+)?$/.test(table)) return;
   rejectValue(

@@ -1,43 +1,44 @@
 import { rejectValue } from '../../lib/input/check.ts';
 import { type ClaimResult, type IdempotencyStore, partlyDone, type StoredAnswer } from './store.ts';
 
-/** The part of a client of ioredis that the store uses. */
+/** The part of an ioredis client that the store uses. */
 interface IoRedis {
   eval(script: string, keyCount: number, ...args: string[]): Promise<unknown>;
   defineCommand(name: string, definition: { lua: string }): void;
 }
 
-/** The part of a client of `redis` that the store uses. */
+/** The part of a `redis` client that the store uses. */
 interface NodeRedis {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
-/** A client of ioredis or of `redis`. */
+/** A client of ioredis or `redis`. */
 export type RedisClient = IoRedis | NodeRedis;
 
 /** Options of {@link redisStore}. */
 export interface RedisStoreOptions {
   /**
-   * What the names of all its keys in Redis begin with. In a cluster, a part in braces, as in `{shop}:`,
-   * keeps them in the slot of what the handlers write with `tx`. @default 'idempotency:'
+   * The prefix of all its keys in Redis. In a cluster, a part in braces, as in `{shop}:`, keeps them in the
+   * same slot as what the handlers write with `tx`. @default 'idempotency:'
    */
   readonly prefix?: string | undefined;
 }
 
-/** The transaction of a {@link redisStore}. Redis does not roll back, so commands wait for the commit. */
+/** The transaction of a {@link redisStore}. Redis cannot roll back, so commands wait for the commit. */
 export interface RedisTransaction {
   /**
-   * Queues a command of Redis, as in `queue('LPUSH', 'orders', article)`. It runs in the same step as the
-   * answer is stored in, and never if the handler fails or its claim was lost. Half a surrogate pair, as a
-   * slice through an emoji leaves it, is written as U+FFFD.
+   * Queues a Redis command, as in `queue('LPUSH', 'orders', article)`. It runs atomically with storing the
+   * answer, and never if the handler fails or its claim was lost. Half a surrogate pair, as a slice through
+   * an emoji leaves it, is written as U+FFFD.
    *
    * @throws Error once the transaction has ended, and for more than 7,000 arguments.
    */
   queue(command: string, ...args: (string | number)[]): void;
 }
 
-// One hash per key: `fingerprint`, `token` and `leaseUntil` of the claim, and `answer` when there is one.
-// A driver may send a script again when its connection broke: each gives the same result the second time.
+// One hash per key: `fingerprint`, `token` and `leaseUntil` of the claim, and `answer` once there is one.
+// Drivers may send a script again after a broken connection, so each script gives the same result the second
+// time.
 
 const claimScript = `
 local time = redis.call('TIME')
@@ -72,17 +73,16 @@ if found[1] == ARGV[1] and not found[2] then redis.call('DEL', KEYS[1]) end
 return 1`;
 
 /**
- * Stores keys and answers in Redis, which drops them itself when they expire. Leases and lifetimes go by
- * the clock of Redis.
+ * Stores keys and answers in Redis, which expires them itself. Leases and lifetimes use the clock of Redis.
  *
- * What the handler queues with `tx` runs in the same step as its answer is stored in: both or neither. What
- * it writes anywhere else is in no transaction with the key: a crash between the two runs it again after
- * the lease. Then give what it writes a unique column with the user and the `key` of the context.
+ * Commands that the handler queues with `tx` run atomically with storing its answer: both or neither.
+ * Anything that it writes elsewhere is not in that transaction: a crash between the two runs it again after
+ * the lease. Then give the data a unique column with the user and the `key` of the context.
  *
- * Redis must not drop keys on its own (`maxmemory-policy noeviction`), and forgets what it had not written
- * to its disk when it dies, or not yet sent to the replica that takes over. docs/server.md says more.
+ * Redis must not evict keys (`maxmemory-policy noeviction`). When it dies, it loses what it had not yet
+ * written to disk or sent to the replica that takes over. See docs/server-stores.md.
  *
- * @throws TypeError when the client is none of ioredis or `redis`, or the prefix is empty.
+ * @throws TypeError if the client is neither ioredis nor `redis`, or the prefix is empty.
  *
  * @example
  * ```ts
@@ -118,7 +118,7 @@ export function redisStore(
     async claim({ id, fingerprint, token, leaseMs, lifetimeMs }) {
       try {
         const reply = await run(claimScript, id, fingerprint, token, `${leaseMs}`, `${lifetimeMs}`);
-        // As text, because a client may be set up to give Buffers.
+        // As strings, because a client may be set up to return Buffers.
         return resultOf((reply as unknown[]).map(String));
       } catch (error) {
         if (isOutOfMemory(error)) return { kind: 'full' };
@@ -143,13 +143,13 @@ export function redisStore(
         isOver = true;
         if (!answer) await run(freeScript, id, token);
       }
-      // Not freed when it fails: the answer may have been stored.
+      // Not freed when the commit fails: the answer may have been stored.
       if (!answer) return true;
       const args = [encodeAnswer(answer), JSON.stringify(commands), encodeAnswer(partlyDone)];
       const reply = (await run(commitScript, id, token, ...args)) as unknown[];
       const [kind, index, message] = reply.map(String);
       if (kind !== 'failed') return kind === 'kept';
-      // The first command has changed nothing: the next attempt may run.
+      // The first command changed nothing: the next attempt may run.
       if (index === '1') await run(freeScript, id, token);
       throw new Error(`redisStore: command ${index} of ${commands.length} has failed. ${message}`);
     },
@@ -163,23 +163,23 @@ function resultOf([kind, fingerprint = '', answer = '']: readonly string[]): Cla
     : { kind: 'running', fingerprint };
 }
 
-/** Redis is at its `maxmemory`, and may not drop keys. */
+/** Redis has reached its `maxmemory`, and must not evict keys. */
 const isOutOfMemory = (error: unknown): boolean => /^OOM\b/.test((error as Error).message);
 
-/** A call in a script takes less than 8,000 values, the name of the command among them. */
+/** A call in a script takes fewer than 8,000 values, including the name of the command. */
 const mostValues = 7001;
 
 const tooLong = ([name, ...values]: readonly unknown[]): string =>
   `redisStore: ${String(name)} is queued with ${values.length} arguments, and must have at most ${mostValues - 1}. ` +
   `Nothing was written. Queue several commands.`;
 
-/** As UTF-8 has it: Redis cannot read half a surrogate pair in JSON. */
+/** Valid UTF-8: Redis cannot read half a surrogate pair in JSON. */
 const toWellFormed = (value: string | number): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(new TextEncoder().encode(String(value)));
 
 const late = 'redisStore: tx was used after its transaction had ended. Nothing was written.';
 
-/** An answer as text, with a body that can be read in Redis if it is text. */
+/** An answer as JSON. A text body stays readable in Redis. */
 interface EncodedAnswer extends Omit<StoredAnswer, 'body'> {
   readonly text?: string;
   readonly base64?: string;
@@ -195,7 +195,7 @@ function encodeBody(body: Uint8Array): Pick<EncodedAnswer, 'text' | 'base64'> {
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body) };
   } catch {
     let binary = '';
-    // In parts, because a call takes no more than some ten thousand arguments.
+    // In chunks, because a call accepts only some ten thousand arguments.
     for (let start = 0; start < body.length; start += 8192)
       binary += String.fromCharCode(...body.subarray(start, start + 8192));
     return { base64: btoa(binary) };

@@ -30,16 +30,16 @@ interface Row {
 }
 
 /**
- * Stores keys and answers in SQLite, in the same transaction as what the handler writes with `tx`, which
- * is the handle. Several processes may share the file.
+ * Stores keys and answers in SQLite, in the same transaction as the handler's writes with `tx`, which is the
+ * database handle. Several processes may share the file.
  *
- * Use the handle for this store only. SQLite has one transaction at a time, and that of a handler lasts until
- * it answers: all other requests wait meanwhile, also in other processes. They wait without holding up the
- * event loop, so the store sets the `busy_timeout` of the handle to 0. `tx` throws once its transaction has
+ * Use the handle for this store only. SQLite has one transaction at a time, and a handler's transaction lasts
+ * until it answers: all other requests wait meanwhile, even in other processes. They wait without blocking
+ * the event loop, so the store sets the handle's `busy_timeout` to 0. `tx` throws once its transaction has
  * ended.
  *
- * @throws TypeError when the table's name has other characters than letters, digits and underscores, or the
- *   handle is that of another store.
+ * @throws TypeError if the name of the table has characters other than letters, digits and underscores, or
+ * another store uses the handle.
  *
  * @example
  * ```ts
@@ -73,7 +73,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
     );
     CREATE INDEX IF NOT EXISTS ${table}_expires_at ON ${table} (expires_at)`,
   );
-  // It would wait for other processes within a statement, and hold up the event loop.
+  // A busy timeout would wait inside a statement, and block the event loop.
   db.exec('PRAGMA busy_timeout = 0');
   const dropExpired = db.prepare(
     `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE expires_at <= ? LIMIT 100)`,
@@ -88,7 +88,8 @@ export function sqliteStore<Db extends SqliteDatabase>(
       OR (status IS NULL AND lease_until <= ? AND fingerprint = excluded.fingerprint)`,
   );
   const find = db.prepare(`SELECT fingerprint, status, headers, body FROM ${table} WHERE id = ?`);
-  // Written first in the transaction: gone with it, if a statement of the handler has rolled it back.
+  // The first write of the transaction. If it is gone at the end, a statement of the handler rolled the
+  // transaction back.
   const mark = db.prepare(`UPDATE ${table} SET headers = '' WHERE id = ? AND token = ?`);
   const keep = db.prepare(
     `UPDATE ${table} SET status = ?, headers = ?, body = ?
@@ -100,7 +101,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
   // Known without reading the file, which may be in the middle of a transaction.
   const running = new Map<string, string>();
   let last: Promise<unknown> = Promise.resolve();
-  /** Runs one piece of work after the other, because the handle has one transaction at a time. */
+  /** Runs one task after the other, because the handle has one transaction at a time. */
   const enqueue = <T>(work: () => T | Promise<T>): Promise<T> => {
     const next = last.then(work);
     last = next.catch(() => {});
@@ -122,7 +123,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
             return { kind: 'claimed' };
           }
           const row = find.get(id) as Row | undefined;
-          // Another process has just freed the key: the next attempt gets it.
+          // Another process has just freed the key. The next attempt gets it.
           if (!row) return { kind: 'running', fingerprint };
           return row.status === null
             ? { kind: 'running', fingerprint: row.fingerprint }
@@ -139,7 +140,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
         let isHeld = true;
         const { tx, takeBack } = lendHandle(db, 'sqliteStore');
         try {
-          // Immediate, because a lock that is requested at the first write may be refused at once.
+          // Immediate, because a lock requested at the first write may be refused at once.
           await whenUnlocked(giveUpAt, () => db.exec('BEGIN IMMEDIATE'));
           try {
             mark.run(id, token);
@@ -150,7 +151,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
               const { changes } = keep.run(status, JSON.stringify(headers), body, id, token);
               isHeld = Number(changes) === 1;
               if (isHeld) {
-                // Without a write-ahead log it waits for those who read.
+                // Without a write-ahead log the commit waits for readers.
                 await whenUnlocked(inLease(), () => db.exec('COMMIT'));
                 isCommitted = true;
               } else if (isOurs.get(id, token)) throw new Error(rolledBack);
@@ -169,13 +170,13 @@ export function sqliteStore<Db extends SqliteDatabase>(
   };
 }
 
-/** The handles of all stores: each has one transaction at a time, and a second store would know nothing of it. */
+/** The handles of all stores. A handle has one transaction at a time, and a second store would not know of it. */
 const inUse = new WeakSet<SqliteDatabase>();
 
 const handleInUse =
   'sqliteStore: this handle has a store already. Share that store between the handlers, or open another handle of the file.';
 
-/** SQLite does so by itself: on a conflict that is to (`ON CONFLICT ROLLBACK`), or a full disk. */
+/** SQLite does so itself after an `ON CONFLICT ROLLBACK`, or on a full disk. */
 const rolledBack =
   'sqliteStore: a failed statement has rolled the transaction back. The answer is not stored.';
 
@@ -183,13 +184,13 @@ function rollBack(db: SqliteDatabase): void {
   try {
     db.exec('ROLLBACK');
   } catch {
-    // There is none any more. What was thrown before says why.
+    // There is no transaction any more. The error thrown before says why.
   }
 }
 
 const retryLockedMs = 10;
 
-/** Repeats a statement while another process has the file, until this time. */
+/** Repeats a statement while another process locks the file, until `giveUpAt`. */
 async function whenUnlocked<T>(giveUpAt: number, statement: () => T): Promise<T> {
   for (;;) {
     try {

@@ -1,12 +1,12 @@
 import { maxTimerMs, systemClock } from '../../lib/clock.ts';
-import { tellApp } from '../../lib/input/callback.ts';
+import { notifyApp } from '../../lib/input/callback.ts';
 import type { Settings } from '../options.ts';
 import { type Claim, type ClaimResult, LeaseOverError, type StoredAnswer } from './store.ts';
 
 /**
  * Claims a key.
  *
- * @returns undefined when the store has failed, or not answered within `storeTimeoutMs`.
+ * @returns undefined if the store failed, or did not answer within `storeTimeoutMs`.
  */
 export async function claimKey<Tx>(
   settings: Settings<Tx>,
@@ -19,8 +19,8 @@ export async function claimKey<Tx>(
   try {
     return await Promise.race([claiming, limit.isOver]);
   } catch (error) {
-    tellApp(onStoreError, error);
-    // Granted when nobody waits for it any more: it must not keep the key until its lease is over.
+    notifyApp(onStoreError, error);
+    // Granted after its request was answered: the key must not stay claimed until its lease is over.
     claiming
       .then(({ kind }) =>
         kind === 'claimed' ? store.run(claim, async () => undefined) : undefined,
@@ -33,12 +33,11 @@ export async function claimKey<Tx>(
 }
 
 /**
- * Runs the work of a claim. The time limit of the store stands still while the work runs, which has the
- * lease for a limit.
+ * Runs the work of a claim. The store's time limit stands still while the work runs, which the lease limits.
  *
- * @returns What the store returns, or undefined when it has failed, or a step of it took longer than
- *   `storeTimeoutMs`. Then nobody knows whether it has committed.
- * @throws What the work throws.
+ * @returns The store's result, or undefined if it failed or one of its steps took longer than
+ * `storeTimeoutMs`. Whether it committed is then unknown.
+ * @throws the error of the work.
  */
 export async function runClaim<Tx>(
   settings: Settings<Tx>,
@@ -73,7 +72,7 @@ export async function runClaim<Tx>(
     isGivenUp = true;
     running.catch(() => {});
     if (thrown && thrown.error === error) throw error;
-    tellApp(onStoreError, error);
+    notifyApp(onStoreError, error);
     return undefined;
   } finally {
     limit.stop();
@@ -83,20 +82,20 @@ export async function runClaim<Tx>(
 const storeTimeout = (step: string, storeTimeoutMs: number): Error =>
   new Error(`idempotent: the store did not ${step} within storeTimeoutMs, ${storeTimeoutMs} ms.`);
 
-/** The time that a handler has, from the claim of its key on. */
+/** The time that a handler has, from the claim of its key. */
 export interface Lease {
   /** Aborted with a {@link LeaseOverError}. */
   readonly signal: AbortSignal;
   /**
-   * Stops waiting for work when the lease is over. Work that would begin after that is not begun.
+   * Stops waiting for work when the lease is over. Work that has not begun by then is not started.
    *
-   * @throws LeaseOverError when the lease is over, and whatever the work throws.
+   * @throws LeaseOverError when the lease is over; the error of the work.
    */
   readonly limit: <T>(work: () => Promise<T>) => Promise<T>;
   readonly end: () => void;
 }
 
-/** Begins before the claim, so it ends here before the store grants the key to another. */
+/** Starts the lease before the claim, so that it ends here before the store grants the key to another request. */
 export function startLease(leaseMs: number): Lease {
   const controller = new AbortController();
   const { signal } = controller;

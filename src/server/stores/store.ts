@@ -1,13 +1,14 @@
-/** An answer as it is stored: everything that is needed to send it again. */
+/** An answer as it is stored, with everything needed to send it again. */
 export interface StoredAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: Uint8Array<ArrayBuffer>;
+  // `Uint8Array<ArrayBuffer>`, which is an error before TypeScript 5.7.
+  readonly body: ReturnType<Uint8Array['slice']>;
 }
 
 /**
- * The answer of a request whose effects cannot be rolled back, and of which one has failed after others: what
- * they did stays, and must not be done again.
+ * The answer to a request whose effects cannot be rolled back, if one effect failed after others: those stay,
+ * and must not be repeated.
  */
 export const partlyDone: StoredAnswer = {
   status: 500,

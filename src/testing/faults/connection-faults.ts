@@ -24,7 +24,7 @@ export function networkError({ times = Infinity }: TimesOption = {}): Fault {
   });
 }
 
-/** What {@link cutBody} sends before the connection breaks. */
+/** The answer of {@link cutBody} before the connection breaks. */
 export interface CutBodyOptions extends TimesOption {
   /** The status of the answer: from 200 to 599, but not 204, 205 or 304, which have no body. @default 200 */
   status?: number;
@@ -174,7 +174,7 @@ export function slow({ delayMs }: SlowOptions): Fault {
     description: `delays every request by ${delayMs} ms, then lets it through`,
     answer: async (request) => {
       const elapsed = await waits.wait(request.signal, delayMs);
-      // Nobody reads this answer. It keeps MSW from going on to the next handler.
+      // This answer is not read. It keeps MSW from continuing with the next handler.
       return elapsed ? undefined : Response.error();
     },
     reset: waits.endAll,

@@ -10,12 +10,12 @@ import {
 } from './fault.ts';
 
 /**
- * Lets the server do it, and loses its answer: `fetch` rejects with a TypeError, as it does when the
- * connection breaks after the request has arrived. The page cannot know that it was done.
+ * Lets the server process the request, and loses its answer: `fetch` rejects with a TypeError, as it does
+ * when the connection breaks after the request has arrived. The page cannot know that it was processed.
  *
- * @param resolver - What does it. Later requests get its answers.
- * @throws TypeError that names the option, its value and the allowed range. A request throws an Error when
- *   the resolver gives no answer.
+ * @param resolver - Processes the requests. Later requests get its answers.
+ * @throws TypeError that names the option, its value and the allowed range. A request throws an Error if the
+ * resolver gives no answer.
  *
  * @example
  * ```ts
@@ -49,13 +49,13 @@ export function loseAnswer<Info extends ResolverInfo>(
 }
 
 /**
- * Delivers requests twice, as a proxy or a browser does that sends a request again when its connection
- * breaks. The second delivery follows when the first is answered, and the page gets the second answer.
- * `requests` has both.
+ * Delivers requests twice, as a proxy or a browser does that resends a request when its connection breaks.
+ * The second delivery follows once the first is answered, and the page gets the second answer. `requests` has
+ * both.
  *
- * @param resolver - What is called for each delivery.
- * @throws TypeError that names the option, its value and the allowed range. A request throws an Error when
- *   the resolver gives no answer.
+ * @param resolver - Called for each delivery.
+ * @throws TypeError that names the option, its value and the allowed range. A request throws an Error if the
+ * resolver gives no answer.
  *
  * @example
  * ```ts
@@ -90,10 +90,10 @@ export function duplicateDelivery<Info extends ResolverInfo>(
 }
 
 /**
- * Takes the answers of another fault or resolver away from the page, as a gateway does whose error page
- * has no `Access-Control-Allow-Origin`: the request has arrived, and `fetch` rejects with a TypeError that
- * looks like a broken connection. A request with `mode: 'no-cors'` gets the answer. What the other one
- * lets through is let through.
+ * Hides the answers of another fault or resolver from the page, like a gateway whose error page has no
+ * `Access-Control-Allow-Origin`: the request has arrived, and `fetch` rejects with a TypeError that looks
+ * like a broken connection. A request with `mode: 'no-cors'` gets the answer. Requests that the other one
+ * lets through are let through.
  *
  * @example
  * ```ts
@@ -115,13 +115,13 @@ export function withoutCors<Info extends ResolverInfo>(resolver: Resolver<Info>)
   });
 }
 
-/** In its place the page gets none. */
+/** Replaces an answer by a network error. */
 function lose(answer: Response): Response {
   discard(answer);
   return Response.error();
 }
 
-/** @throws Error when the resolver lets the request through. */
+/** @throws Error if the resolver lets the request through. */
 async function requireAnswer<Info extends ResolverInfo>(
   operation: string,
   resolver: Resolver<Info>,

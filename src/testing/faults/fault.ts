@@ -4,22 +4,22 @@ import { requireMswRuns } from '../runtime.ts';
 
 /** One request that reached a fault. */
 export interface FaultRequest {
-  /** The method, as it was sent: `fetch` puts all common ones but PATCH in upper case. */
+  /** The method as sent: `fetch` converts all common ones except PATCH to upper case. */
   readonly method: string;
   /** The absolute URL. */
   readonly url: string;
   /** When the request reached the fault, in epoch milliseconds. */
   readonly at: number;
-  /** The headers as they were sent, an idempotency key included. */
+  /** The headers as sent, including an idempotency key. */
   readonly headers: Headers;
 }
 
-/** What MSW tells a resolver, as far as faults need it. MSW itself tells more: `params`, `cookies`. */
+/** MSW's argument to a resolver, as far as faults need it. MSW itself passes more: `params`, `cookies`. */
 export interface ResolverInfo {
   readonly request: Request;
 }
 
-/** An MSW resolver, or another fault: what answers a request, or lets it through with `undefined`. */
+/** An MSW resolver, or another fault: answers a request, or lets it through with `undefined`. */
 export type Resolver<Info extends ResolverInfo = ResolverInfo> = (
   info: Info,
 ) => MaybePromise<Response | undefined>;
@@ -53,7 +53,7 @@ export interface Fault<Info extends ResolverInfo = ResolverInfo> {
   readonly requests: readonly FaultRequest[];
   /** The number of `requests`. */
   readonly requestCount: number;
-  /** What the fault does, as a sentence without a subject. */
+  /** The effect of the fault, as a sentence without a subject. */
   readonly description: string;
   /** Starts over: forgets the requests, and ends those that still wait. */
   readonly reset: () => void;
@@ -61,7 +61,7 @@ export interface Fault<Info extends ResolverInfo = ResolverInfo> {
 
 type MaybePromise<T> = T | Promise<T>;
 
-/** What one kind of fault does. */
+/** The behaviour of one kind of fault. */
 interface FaultRules<Info extends ResolverInfo> {
   readonly description: string;
   /** Answers, or lets the request through with `undefined`. `count` is 1 for the first request. */
@@ -69,17 +69,17 @@ interface FaultRules<Info extends ResolverInfo> {
     request: Request,
     count: number,
     info: Info,
-    /** Records the request once more: it is delivered again. */
+    /** Records the request again, because it is delivered again. */
     record: () => void,
   ) => MaybePromise<Response | undefined>;
-  /** Resets what the fault remembers besides its requests. */
+  /** Resets the fault's own state, besides its requests. */
   readonly reset?: () => void;
 }
 
 /**
  * Creates a fault from its rules.
  *
- * @throws Error when this Node cannot run the MSW that is installed.
+ * @throws Error if this Node cannot run the installed MSW.
  */
 export function createFault<Info extends ResolverInfo = ResolverInfo>(
   rules: FaultRules<Info>,
@@ -91,7 +91,7 @@ export function createFault<Info extends ResolverInfo = ResolverInfo>(
   const resolver = async (info: Info): Promise<Response | undefined> => {
     const { request } = info;
     const { method, url } = request;
-    // One by one: copied whole, those of MSW 2 lose the key under Vitest 4 with jsdom.
+    // One by one: copied as a whole, the headers of MSW 2 lose the key under Vitest 4 with jsdom.
     const headers = new Headers([...request.headers]);
     const record = (): void => {
       requests.push({ method, url, at: systemClock.now(), headers });
@@ -115,9 +115,8 @@ export function createFault<Info extends ResolverInfo = ResolverInfo>(
 /** How many requests a fault is for. */
 export interface TimesOption {
   /**
-   * How many requests it is for, counted from the first: a whole number from 0, or Infinity for all of them.
-   * Later requests meet no fault.
-   * @default Infinity
+   * How many requests the fault applies to, counted from the first: an integer from 0, or Infinity for all.
+   * Later requests pass. @default Infinity
    */
   times?: number;
 }
@@ -128,7 +127,7 @@ export function requireTimes(operation: string, times: number): void {
   reject(operation, 'times', times, 'a whole number from 0, or Infinity');
 }
 
-/** @throws TypeError unless `status` is that of a failure. */
+/** @throws TypeError unless `status` means a failure. */
 export function requireErrorStatus(operation: string, status: number): void {
   requireWhole(operation, 'status', status, { min: 400, max: 599 });
 }
@@ -141,14 +140,14 @@ export function describeTimes(times: number, describe: (requests: string) => str
 }
 
 /**
- * Combines several faults into one. Each request goes to them in order, until one answers it. So
- * `failTimes(1, 503)` before `networkError({ times: 1 })` fails the first request with a 503 and the
- * second with a network error.
+ * Combines several faults into one. Each request goes to them in order, until one answers it: `failTimes(1,
+ * 503)` before `networkError({ times: 1 })` fails the first request with a 503 and the second with a network
+ * error.
  *
- * The combined fault records all requests, and each of its faults those that reach it. `reset()` resets
- * them all.
+ * The combined fault records all requests, and each of its faults records those that reach it. `reset()`
+ * resets them all.
  *
- * @throws TypeError if there is no fault.
+ * @throws TypeError without a fault.
  *
  * @example
  * ```ts

@@ -3,20 +3,21 @@ import { systemClock } from '../../lib/clock.ts';
 import { failTimes } from './answer-faults.ts';
 import { createFault, type Fault, type ResolverInfo } from './fault.ts';
 
-/** When an outage is, and what requests meet in it. */
+/** The times of an outage, and its fault. */
 export interface OutageOptions<Info extends ResolverInfo = ResolverInfo> {
   /** When it begins, in milliseconds after the first request: a number from 0. @default 0 */
   fromMs?: number;
-  /** When it is over, in milliseconds after the first request: more than `fromMs`, or Infinity. */
+  /** When it ends, in milliseconds after the first request: more than `fromMs`, or Infinity. */
   toMs: number;
-  /** What requests meet in it, for example `networkError()` or `hang()`. @default failTimes(Infinity, 503) */
+  /** The fault of requests during it, for example `networkError()` or `hang()`. @default failTimes(Infinity, 503) */
   fault?: Fault<Info>;
 }
 
 /**
- * An outage of a server: requests that arrive in it fail, and all others are let through. Its time begins
- * with the first request after the start or the last `reset()`, whatever the outcome of that one.
+ * A server outage: requests during it fail, and all others are let through. Its time starts with the first
+ * request after creation or the last `reset()`, whatever the outcome of that request.
  *
+ * @throws TypeError that names the option, its value and the allowed range.
  * @throws TypeError that names the option, its value and the allowed range.
  *
  * @example

@@ -24,6 +24,7 @@ export const german: UiTexts = {
     'server-error': 'Auf dem Server ist ein Fehler aufgetreten',
     'not-ready': 'Der Server ist noch nicht bereit',
     refused: 'Der Server hat die Anfrage abgelehnt',
+    superseded: 'Inzwischen wurde eine spätere Änderung gesendet',
     'paused-too-long': 'Die Wartezeit war zu lang',
     error: 'Es ist ein Fehler aufgetreten',
   },
@@ -87,6 +88,11 @@ export const german: UiTexts = {
       'answer-lost': 'Es wurde ausgeführt, aber die Antwort war nicht lesbar.',
       expired:
         'Es ist vielleicht angekommen, und es ist zu alt, um es ohne Risiko noch einmal zu senden.',
+      'age-unknown':
+        'Es ist vielleicht angekommen, und vielleicht zu alt, um es ohne Risiko noch einmal zu senden.',
+      'cannot-find-out':
+        'Es ist vielleicht angekommen, und der Server sagt es nicht. Wird es noch einmal gesendet, könnte es doppelt ausgeführt werden.',
+      superseded: 'Inzwischen wurde eine spätere Änderung gesendet.',
       'max-attempts': 'Alle Versuche sind aufgebraucht.',
       'max-age': 'Es ist zu alt.',
       'handler-missing': 'Diese Version der Seite kann es nicht senden.',

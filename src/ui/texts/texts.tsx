@@ -3,25 +3,28 @@ import {
   type ReactElement,
   type ReactNode,
   useContext,
+  useMemo,
   useSyncExternalStore,
 } from 'react';
 import { english } from './english.ts';
+import { lookUp, watchPageLanguage } from './language.ts';
 import type { UiTexts } from './ui-texts.ts';
 
 const Texts = createContext<readonly UiTexts[]>([english]);
 
-/** Which texts the components have. */
+/** The props of {@link TextsProvider}. */
 export interface TextsProviderProps {
-  /** Texts of one or several languages: those of the language of the page, or else the first. */
+  /** Texts in one or several languages. The page's language is used (RFC 4647), or else the first. */
   readonly texts: readonly UiTexts[];
   readonly children: ReactNode;
 }
 
 /**
- * Gives all components below these texts: those whose `lang` is that of the page (`<html lang>`), or else the
- * first. Without it, they have English ones.
+ * Provides texts to all components below: those for the page's language (`<html lang>`, which is watched), or
+ * else the first. Their `lang` is found by lookup (RFC 4647): `de` serves a page in `de-CH`, and `zh-Hans` none
+ * in `zh-Hant`. Without a provider, components use English.
  *
- * @throws TypeError in development, where a `lang` is no language tag (BCP 47).
+ * @throws TypeError in development, if a `lang` is not a language tag (BCP 47).
  *
  * @example
  * ```tsx
@@ -45,18 +48,16 @@ function checkLanguage(lang: string): void {
     Intl.getCanonicalLocales(lang);
   } catch {
     throw new TypeError(
-      `TextsProvider: the lang ${JSON.stringify(lang)} of texts is no language tag. Write it as "pt-BR".`,
+      `TextsProvider: the lang ${JSON.stringify(lang)} of texts is not a language tag (BCP 47), such as "pt-BR".`,
     );
   }
 }
 
-const languageOf = (lang: string): string => lang.slice(0, 2).toLowerCase();
-const pageLanguage = (): string => languageOf(document.documentElement.lang);
-const never = (): (() => void) => () => {};
+const pageLanguage = (): string => document.documentElement.lang;
 
-/** Those of the language of the page; the first on a server, which does not know it. */
+/** The texts for the page's language. On a server, which does not know it, the first. */
 export function useTexts(): UiTexts {
   const given = useContext(Texts);
-  const language = useSyncExternalStore(never, pageLanguage, () => '');
-  return given.find(({ lang }) => languageOf(lang) === language) ?? given[0] ?? english;
+  const lang = useSyncExternalStore(watchPageLanguage, pageLanguage, () => '');
+  return useMemo(() => lookUp(given, lang) ?? given[0] ?? english, [given, lang]);
 }

@@ -1,7 +1,7 @@
 import type { DeadReason } from '../../outbox/store/schema.ts';
 import type { AnyPauseReason } from '../../react-query/status/status.ts';
 
-/** What an attempt showed, as a user is told it. */
+/** The word for a failure, for users. */
 export type FailureWord =
   | 'network'
   | 'timeout'
@@ -9,42 +9,47 @@ export type FailureWord =
   | 'rate-limited'
   | 'unavailable'
   | 'server-error'
-  /** It is asked again after an answer that is else a refusal: a 409 while the first request runs, a 425. */
+  /**
+   * The request is repeated after an answer that usually means a refusal: a 409 while the first request runs,
+   * or a 425.
+   */
   | 'not-ready'
   | 'refused'
+  /** A later change was sent, which it would undo. */
+  | 'superseded'
   /** It was paused for longer than `maxPauseMs`. */
   | 'paused-too-long'
   | 'error';
 
-/** How a time is written: from two minutes on in minutes. */
+/** The format of a duration: minutes are used from two minutes on. */
 export interface TimeTexts {
   readonly seconds: (count: number) => string;
   readonly minutes: (count: number) => string;
 }
 
-/** All that the components say. Replace it whole or in part: `{ ...english, retryNow: 'Once more' }`. */
+/** Every text of the components. Replace all or some: `{ ...english, retryNow: 'Once more' }`. */
 export interface UiTexts {
-  /** Its language (BCP 47): dates are written in it. */
+  /** The language of the texts (BCP 47), also used for dates. */
   readonly lang: string;
   /** Ends a sentence. */
   readonly sentence: (text: string) => string;
   readonly retryNow: string;
   readonly cancel: string;
-  /** Names a countdown. */
+  /** The label of a countdown. */
   readonly nextAttemptIn: string;
-  /** `of` is undefined where there is no limit. */
+  /** `of` is undefined without a limit. */
   readonly attempt: (attempt: number, of: number | undefined) => string;
-  /** A time as it is read out: "8 seconds". */
+  /** A duration to be read aloud: "8 seconds". */
   readonly time: TimeTexts;
-  /** The same in a countdown: "8s". */
+  /** A duration in a countdown: "8s". */
   readonly shortTime: TimeTexts;
-  /** What a screen reader hears once, instead of a countdown. */
+  /** Announced once to screen readers, instead of a countdown. */
   readonly tryingAgainIn: (time: string) => string;
   readonly failures: Readonly<Record<FailureWord, string>>;
   readonly pauses: Readonly<Record<AnyPauseReason, string>>;
-  /** What is said beside a pause. */
+  /** Shown beside a pause. */
   readonly goesOn: string;
-  /** The same, where another tab finds out. */
+  /** Shown beside a pause while another tab probes. */
   readonly otherTabProbes: string;
   readonly cancelled: string;
   readonly query: {
@@ -52,7 +57,7 @@ export interface UiTexts {
     readonly again: string;
     readonly succeeded: string;
     readonly failed: string;
-    /** Instead of `failed`, and while it is paused for a server that is down, where it has data. */
+    /** Replaces `failed`, and the text of a pause for a server that is down, if the query has data. */
     readonly stale: string;
   };
   readonly mutation: {
@@ -62,7 +67,7 @@ export interface UiTexts {
     readonly succeeded: string;
     readonly failed: string;
     readonly unknown: string;
-    /** Beside `unknown`, where the last answer speaks only for itself. */
+    /** Shown beside `unknown`, if the last answer speaks only for itself. */
     readonly earlier: string;
   };
   readonly connection: {
@@ -70,11 +75,11 @@ export interface UiTexts {
     readonly down: string;
     readonly 'rate-limited': string;
     readonly back: string;
-    /** The server works, and a query on screen without data waits for an endpoint that is down, or has failed. */
+    /** The server works, but a query on screen without data waits for an endpoint that is down, or failed. */
     readonly missing: string;
-    /** The same of queries with data. */
+    /** The same for queries with data. */
     readonly stale: string;
-    /** What `rate-limited`, `missing` or `stale` said is over. */
+    /** The trouble of `rate-limited`, `missing` or `stale` is over. */
     readonly restored: string;
     readonly checkNow: string;
     readonly tryNow: string;
@@ -109,7 +114,7 @@ export interface UiTexts {
     readonly submit: string;
     readonly another: string;
     readonly succeeded: string;
-    /** Beside the button whose text is `submit`. */
+    /** Shown beside the button with the text `submit`. */
     readonly failed: (submit: string) => string;
     readonly unknown: string;
     readonly unknownBefore: string;

@@ -4,11 +4,12 @@ import type { DeadReason } from '../../outbox/store/schema.ts';
 import type { UnknownSubmission } from '../../form/safe-submit.ts';
 import type { Failure, Processed } from '../../policy/outcome.ts';
 import type { RetryState } from '../../react-query/status/status.ts';
+import { problemOf } from '../../operation/problem.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { FailureWord, TimeTexts, UiTexts } from './ui-texts.ts';
 
-/** What a user is told of a query or a mutation. */
+/** The text about a query or a mutation, for users. */
 export interface StatusWords {
   readonly title: string;
   readonly detail: string;
@@ -20,6 +21,7 @@ function wordOf(failure: Failure, isRetried: boolean): FailureWord {
     case 'timeout':
     case 'body':
     case 'paused-too-long':
+    case 'superseded':
       return failure.kind;
     case 'http': {
       const { status, inProgress } = failure;
@@ -34,20 +36,29 @@ function wordOf(failure: Failure, isRetried: boolean): FailureWord {
   }
 }
 
+/** Of what an API says, a user is shown so many characters at the most. */
+const mostSaid = 300;
+
 /**
- * What went wrong, in the words of the user in front of the page. A text never says otherwise than the one
- * beside it: a refusal is not retried, and does not leave open whether the mutation was done.
+ * The failure in words for the user. It must not contradict the text beside it: a refusal is not retried, and
+ * leaves no doubt whether the mutation was done.
  */
-function failureText({ lastError, status: state }: RetryState, texts: UiTexts): string {
+function failureText({ lastError, status: state, reason }: RetryState, texts: UiTexts): string {
+  if (reason === 'superseded') return texts.failures.superseded;
   const { failure } = reportOf(lastError, systemClock.now());
   const word = wordOf(failure, state === 'waiting');
   if (state === 'unknown' && (word === 'refused' || word === 'rate-limited'))
     return texts.mutation.earlier;
+  const { detail, title } = problemOf(lastError) ?? {};
+  const said = state === 'failed' && word === 'refused' ? (detail ?? title) : undefined;
+  // The sentence has an end of its own.
+  if (said)
+    return said.length > mostSaid ? `${said.slice(0, mostSaid)}…` : said.replace(/[.。]$/, '');
   const text = texts.failures[word];
   return failure.kind === 'http' ? `${text} (${failure.status})` : text;
 }
 
-/** The state in words; empty where there is nothing to say. `isShown`: of a query that has data. */
+/** The state in words; empty if there is nothing to say. `isShown`: the query has data. */
 export function wordsOf(
   state: RetryState,
   kind: 'query' | 'mutation',
@@ -57,7 +68,7 @@ export function wordsOf(
 ): StatusWords {
   const { status, attempt, maxAttempts, reason, probedBy } = state;
   const own = texts[kind];
-  // Another attempt follows one that waits: the app's own `retry` may go beyond the policy.
+  // While waiting, one more attempt follows. The app's own `retry` may exceed the policy.
   const isCounted = maxAttempts < Infinity && attempt + Number(status === 'waiting') <= maxAttempts;
   const counted = texts.attempt(attempt, isCounted ? maxAttempts : undefined);
   switch (status) {
@@ -85,7 +96,7 @@ export function wordsOf(
   }
 }
 
-/** What the form says: of what is under way; else of what may have been done before. */
+/** The text of a form: about the submission in progress, or else about an earlier one with an unknown outcome. */
 export function formWordsOf(
   state: RetryState,
   unknown: Pick<UnknownSubmission, 'isExpired' | 'isRepeatable'> | undefined,
@@ -110,15 +121,17 @@ export function formWordsOf(
   return { title: '', detail: '' };
 }
 
-/** What a reason that an entry was not delivered for says of whether it was done. */
+/** Whether an entry was processed, as the reason of its failure implies. */
 const claims: Partial<Record<DeadReason, Processed>> = {
   refused: 'no',
   'not-repeatable': 'unknown',
   expired: 'unknown',
+  'age-unknown': 'unknown',
+  'cannot-find-out': 'unknown',
   'answer-lost': 'yes',
 };
 
-/** The state of an entry of the outbox in words. */
+/** The state of an outbox entry in words. */
 export function entryWordsOf(entry: OutboxEntry, texts: UiTexts): StatusWords {
   const { state, attempts, nextRetryAt, pause, waitsFor } = entry;
   const { outbox } = texts;
@@ -146,7 +159,7 @@ function deadWordsOf(
   const claim = claims[reason];
   const { status } = lastError ?? {};
   if (claim && claim !== processed) {
-    // The reason speaks for the last attempt, and `processed` for all of them.
+    // The reason is about the last attempt, `processed` about all of them.
     const own = { no: '', yes: outbox.reasons['answer-lost'], unknown: sentence(mutation.earlier) };
     return { title, detail: own[processed] };
   }
@@ -155,8 +168,8 @@ function deadWordsOf(
   return { title, detail: sentence(`${failures.refused} (${status})`) };
 }
 
-/** What a screen reader hears at a transition: a wait is told once, with the length that it has at first. */
-export function useTold(
+/** The announcement for screen readers at a transition. A wait is announced once, with its initial length. */
+export function useAnnounced(
   { title, detail }: StatusWords,
   { status, retryAt }: RetryState,
   texts: UiTexts,
@@ -172,8 +185,8 @@ export function useTold(
 }
 
 /**
- * A time of so many seconds, in words. `Intl` has them as well, but its first format with a unit takes 30 ms, and
- * on a phone four times as long, in the moment in which something has failed.
+ * A duration in words. Not by `Intl`: its first format with a unit takes 30 ms (120 ms on a phone), just when
+ * something has failed.
  */
 export const timeOf = (seconds: number, words: TimeTexts): string =>
   seconds < 120 ? words.seconds(seconds) : words.minutes(Math.ceil(seconds / 60));

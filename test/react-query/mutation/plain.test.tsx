@@ -136,12 +136,15 @@ describe('a plain mutation', () => {
   });
 });
 
+/** Of two that add something both are sent again: none undoes the other. */
+const adding = (rig: Rig) => sending(rig, 'POST', { idempotent: true });
+
 describe('two mutations to one URL at the same time', () => {
   test('each has its own attempts', async () => {
     const draws = [0.2, 0.8, 0.3, 0.6, 0.5, 0.1];
     const rig = createRig({ random: () => draws.shift() ?? 0.5 });
     rig.server.plan('/a', ...Array.from({ length: 20 }, () => 503));
-    const both = [run(rig, sending(rig, 'PUT')), run(rig, sending(rig, 'PUT'))];
+    const both = [run(rig, adding(rig)), run(rig, adding(rig))];
     await rig.time.advance(1_000_000);
     await Promise.all(both);
     expect(rig.server.sent).toHaveLength(8);
@@ -154,7 +157,7 @@ describe('two mutations to one URL at the same time', () => {
   test('with equal waits, too, and with the deadline of each', async () => {
     const rig = createRig({ policy: { deadlineMs: 3499 } });
     rig.server.plan('/a', ...Array.from({ length: 20 }, () => 503));
-    const both = [run(rig, sending(rig, 'PUT')), run(rig, sending(rig, 'PUT'))];
+    const both = [run(rig, adding(rig)), run(rig, adding(rig))];
     await rig.time.advance(1_000_000);
     await Promise.all(both);
     expect(rig.server.times()).toEqual([0, 0, 500, 500, 1500, 1500]);
@@ -163,9 +166,9 @@ describe('two mutations to one URL at the same time', () => {
   test('the second is sent when the retry of the first is due, and keeps its own budget', async () => {
     const rig = createRig({ policy: { deadlineMs: 3499 } });
     rig.server.plan('/a', ...Array.from({ length: 20 }, () => 503));
-    const first = run(rig, sending(rig, 'PUT'));
+    const first = run(rig, adding(rig));
     await rig.time.advance(500);
-    const second = run(rig, sending(rig, 'PUT'));
+    const second = run(rig, adding(rig));
     await rig.time.advance(1_000_000);
     await Promise.all([first, second]);
     expect(rig.server.times()).toEqual([0, 500, 500, 1000, 1500, 2000]);

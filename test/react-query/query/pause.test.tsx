@@ -8,6 +8,8 @@ import { createRig, type Rig } from '../rig.tsx';
 
 /** With draws of 0.5: from the trip to the first probe, while a user waits. */
 const firstProbeMs = 1200;
+/** When React Query would retry for the first time, and a probe goes at the latest. */
+const retryMs = 1050;
 
 const api = (path: string): string => `http://api.example${path}`;
 
@@ -66,12 +68,12 @@ describe('a retry to an origin that is down', () => {
       status: 'paused',
       reason: 'server-down',
       attempt: 3,
-      retryAt: rig.time.now() - rig.elapsed() + 500 + firstProbeMs,
+      retryAt: rig.time.now() - rig.elapsed() + retryMs,
     });
-    await rig.time.advance(firstProbeMs - 1);
+    await rig.time.advance(retryMs - 501);
     expect(rig.server.times()).toEqual([0, 500]);
     await rig.time.advance(1);
-    expect(rig.server.times()).toEqual([0, 500, 500 + firstProbeMs]);
+    expect(rig.server.times()).toEqual([0, 500, retryMs]);
     expect(state()).toMatchObject({ status: 'success', fetchStatus: 'idle' });
   });
 
@@ -80,10 +82,10 @@ describe('a retry to an origin that is down', () => {
     rig.server.plan('/a', 503, 503);
     const { Query, runs } = createQuery(rig, '/a');
     rig.show(<Query />);
-    await rig.time.advance(1699);
+    await rig.time.advance(retryMs - 1);
     expect(runs).toEqual([0, 500]);
     await rig.time.advance(1);
-    expect(runs).toEqual([0, 500, 1700]);
+    expect(runs).toEqual([0, 500, retryMs]);
   });
 
   test('which then sends nothing gives its turn back: the next one that waits goes out as the probe at once', async () => {
@@ -111,15 +113,15 @@ describe('a retry to an origin that is down', () => {
       </>,
     );
     await rig.time.advance(700);
-    expect(runs).toEqual([0, 500, 1700]);
+    expect(runs).toEqual([0, 500, retryMs]);
     expect(rig.client.getQueryData(queryKey)).toBe('from its own cache');
-    expect(rig.server.times()).toEqual([0, 500, 1700]);
+    expect(rig.server.times()).toEqual([0, 500, retryMs]);
     expect(state()).toMatchObject({ status: 'success', fetchStatus: 'idle' });
   });
 
   test('fails after maxPauseMs, with the failure before as the cause', async () => {
     const rig = createDownRig({ policy: { maxPauseMs: 1500 } });
-    rig.server.plan('/a', 503, 503);
+    rig.server.plan('/a', 503, 503, 503);
     const { Query, state } = createQuery(rig, '/a');
     rig.show(<Query />);
     await rig.time.advance(1499);
@@ -136,7 +138,7 @@ describe('a retry to an origin that is down', () => {
     expect(error.decision).toEqual({ kind: 'stop', reason: 'paused-too-long', retryAt });
     expect(error.retryAt).toBe(retryAt);
     expect(error.cause).toMatchObject({ code: 'http', status: 503 });
-    expect(rig.server.times()).toEqual([0, 500]);
+    expect(rig.server.times()).toEqual([0, 500, retryMs]);
   });
 
   test('does not count the time it was paused against the deadline', async () => {
@@ -144,8 +146,8 @@ describe('a retry to an origin that is down', () => {
     rig.server.plan('/a', 503, 503, 503);
     const { Query, state } = createQuery(rig, '/a');
     rig.show(<Query />);
-    await rig.time.advance(1700);
-    expect(rig.server.times()).toEqual([0, 500, 1700]);
+    await rig.time.advance(retryMs);
+    expect(rig.server.times()).toEqual([0, 500, retryMs]);
     expect(state()).toMatchObject({ status: 'pending', fetchFailureCount: 3 });
   });
 });

@@ -32,6 +32,7 @@ const claims: Readonly<Record<string, readonly Claim[]>> = {
   'failures.not-ready': [],
   'failures.refused': ['not done', 'is over'],
   'failures.paused-too-long': [],
+  'failures.superseded': [],
   'failures.error': [],
   'pauses.offline': ['goes on'],
   'pauses.server-down': ['goes on'],
@@ -65,6 +66,9 @@ const claims: Readonly<Record<string, readonly Claim[]>> = {
   'outbox.reasons.not-repeatable': ['may be done', 'is over'],
   'outbox.reasons.answer-lost': ['done', 'is over'],
   'outbox.reasons.expired': ['may be done', 'is over'],
+  'outbox.reasons.age-unknown': ['may be done', 'is over'],
+  'outbox.reasons.cannot-find-out': ['may be done', 'is over'],
+  'outbox.reasons.superseded': [],
   'outbox.reasons.max-attempts': ['is over'],
   'outbox.reasons.max-age': ['is over'],
   'outbox.reasons.handler-missing': ['is over'],
@@ -123,6 +127,8 @@ const failures: readonly Kind[] = [
   { kind: 'aborted' },
   { kind: 'invalid' },
   { kind: 'expired' },
+  { kind: 'age-unknown' },
+  { kind: 'superseded' },
   { kind: 'error' },
   ...pauseReasons.map(
     (reason) => ({ kind: 'paused-too-long', reason, retryAt: undefined }) as const,
@@ -147,6 +153,8 @@ const stops: readonly RetryState['reason'][] = [
   'should-retry',
   'paused-too-long',
   'expired',
+  'age-unknown',
+  'superseded',
   'cancelled',
 ];
 const reasons: Readonly<Record<RetryState['status'], readonly RetryState['reason'][]>> = {

@@ -1,7 +1,9 @@
-import type { Clock, Random } from '../lib/clock.ts';
-import { isUnavailable, type Outcome } from '../policy/outcome.ts';
+import type { Clock, Random } from '../../lib/clock.ts';
+import { isUnavailable, type Outcome } from '../../policy/outcome.ts';
+import type { Place } from '../ask.ts';
+import { everything } from '../wait-queue.ts';
+import { Health } from './endpoint-health.ts';
 import { ProbeSchedule } from './probe-schedule.ts';
-import { everything, type Target } from './wait-queue.ts';
 
 /** When an endpoint or an origin is taken for down. */
 export interface HealthOptions {
@@ -25,20 +27,8 @@ export type OutageListener = (scope: string, downMs?: number) => void;
 export const forgetMs = 60_000;
 /** Endpoints that are remembered: those that have failed, and those that were asked last. */
 const maxEndpoints = 50;
-/** How much of the usual failure rate is kept at a failure and, because few are seen, at a success. */
-const keptAtFailure = 0.9;
-const keptAtSuccess = 0.97;
-/** What is answered so soon after it was taken for down was no outage: it fails now and then. */
-const leastOutageMs = 500;
-/** A failure within this time after sending gets a fast retry, if it is decided within this time after it. */
-const soonMs = 1000;
-/** An attempt that is sent within this time after a lone failure is the fast retry of it. */
-const fastMs = 100;
 /** An origin that fails so often is not healthy. */
 const healthyRate = 0.5;
-/** The least that the usual failure rate is taken for. */
-export const leastRate = 0.04;
-
 /**
  * What an outcome shows of its origin. Only what an outage looks like counts against it: a 4xx is an
  * answer, and so are 501 and 505; an abort, or an answer of somebody else, such as the 511 of a captive
@@ -51,127 +41,7 @@ export function shownBy(outcome?: Outcome): 'alive' | 'outage' | undefined {
   return outcome.status === 500 || isUnavailable(outcome.status) ? 'outage' : 'alive';
 }
 
-/**
- * The health of one endpoint, or of all of its origin: up, or down and probed.
- *
- * n failures in a row are an outage when pⁿ ≤ `maxChance`, p being the usual failure rate (a moving
- * average): two for what is healthy, seven for what fails every fifth time. So it is fast for a tab with
- * one request in five seconds, and not false for a busy one.
- */
-export class Health {
-  /** The endpoint, or `everything`. */
-  readonly scope: string;
-  readonly probes: ProbeSchedule;
-  /** When this tab probes it next, as far as is known. */
-  probeAt: number | undefined;
-  /** Since when it has been down; undefined while it is up. */
-  downSince: number | undefined;
-  /** Since the last good answer: how many attempts have failed, where, and when the first was sent. */
-  failures = 0;
-  readonly failed: Set<string> = new Set();
-  failingSince: number = Infinity;
-  /** When the latest attempt was sent that had a good answer. */
-  answeredSentAt: number = -Infinity;
-  usualRate = 0;
-  /** Since the last good answer every attempt was rejected: none was answered or timed out. */
-  isRejected = true;
-  /** Since then an attempt was answered by an error: there is a way to the server. */
-  isAnswered = false;
-  /** Another tab has found it down. */
-  isTold = false;
-  /** When its latest attempt has failed, if that stands alone. */
-  #aloneAt = -Infinity;
-  /** When the latest attempt was sent that has failed. */
-  #failedSentAt = -Infinity;
-
-  constructor(scope: string, probes: ProbeSchedule) {
-    this.scope = scope;
-    this.probes = probes;
-  }
-
-  isDown(): boolean {
-    return this.downSince !== undefined;
-  }
-
-  /** @returns whether so many failures in a row are an outage. */
-  recordFailure(
-    endpoint: string,
-    sentAt: number,
-    kind: Outcome['kind'],
-    maxChance: number,
-  ): boolean {
-    // An attempt that was sent before one that was answered shows only that some attempts fail.
-    if (sentAt <= this.answeredSentAt) {
-      this.usualRate = this.usualRate * keptAtFailure + 1 - keptAtFailure;
-      return false;
-    }
-    this.failed.add(endpoint);
-    this.isRejected &&= kind === 'network';
-    this.isAnswered ||= kind === 'http';
-    this.failures++;
-    this.failingSince = Math.min(this.failingSince, sentAt);
-    this.#failedSentAt = Math.max(this.#failedSentAt, sentAt);
-    const chance = Math.max(this.usualRate, leastRate) ** this.failures;
-    return chance <= maxChance;
-  }
-
-  /** An attempt has failed, and is the only one: soon after it was sent, at a healthy origin. */
-  recordAlone(isAlone: boolean, now: number): void {
-    this.#aloneAt = isAlone ? now : -Infinity;
-  }
-
-  /** Its latest failure stands alone, and has only just come. */
-  isAlone(now: number): boolean {
-    return now - this.#aloneAt < soonMs;
-  }
-
-  /** Whether an attempt that was sent at this time is the fast retry of a lone failure. */
-  isFastRetry(sentAt: number): boolean {
-    return sentAt > this.#failedSentAt && sentAt - this.#aloneAt < fastMs;
-  }
-
-  /** @returns whether that says anything of it: while it is down, only what was sent no earlier than what failed. */
-  recordSuccess(sentAt: number, now: number, isAnyAnswer: boolean): boolean {
-    const { downSince = Infinity, usualRate } = this;
-    if (!isAnyAnswer && this.isDown() && sentAt < this.#failedSentAt) return false;
-    this.answeredSentAt = Math.max(this.answeredSentAt, sentAt);
-    // Failures of an outage do not count towards the usual failure rate; failures between answers do.
-    const kept = now - downSince >= leastOutageMs ? 1 : keptAtFailure ** this.failures;
-    this.usualRate = (usualRate * kept + 1 - kept) * keptAtSuccess;
-    return true;
-  }
-
-  begin(now: number, isTold: boolean, isEarly: boolean): void {
-    this.downSince = now;
-    this.isTold = isTold;
-    // Another tab knows how its attempts have failed.
-    this.isRejected &&= !isTold;
-    this.probes.begin(isEarly);
-  }
-
-  /** It goes out again, and is down again if that fails. @returns how long it was down. */
-  release(now: number): number | undefined {
-    const { downSince } = this;
-    if (downSince === undefined) return undefined;
-    this.downSince = undefined;
-    this.probes.close();
-    return now - downSince;
-  }
-
-  /** It is up: its failures are forgotten. @returns how long it was down. */
-  end(now: number): number | undefined {
-    this.failures = 0;
-    this.failed.clear();
-    this.failingSince = Infinity;
-    this.isRejected = true;
-    this.isAnswered = false;
-    return this.release(now);
-  }
-
-  scheduleProbe(at: number): void {
-    this.probeAt = at;
-  }
-}
+const isDown = (health: Health | undefined): boolean => health?.downSince !== undefined;
 
 /**
  * The health of an origin and of its endpoints.
@@ -216,30 +86,30 @@ export class OriginHealth {
 
   /** The healths that are down: that of the origin or, while it is up, those of its endpoints. */
   down(): readonly Health[] {
-    if (this.#origin.isDown()) return [this.#origin];
-    return [...this.#endpoints.values()].filter((one) => one.isDown());
+    if (isDown(this.#origin)) return [this.#origin];
+    return [...this.#endpoints.values()].filter((one) => isDown(one));
+  }
+
+  isAnyDown(): boolean {
+    return this.all().some((one) => isDown(one));
   }
 
   /** Whether an endpoint, or all of its origin, is down. */
   isDown(endpoint: string): boolean {
-    return this.#origin.isDown() || !!this.#endpoints.get(endpoint)?.isDown();
+    return isDown(this.#origin) || isDown(this.#endpoints.get(endpoint));
   }
 
   /**
    * The health that holds this request back: that of its endpoint or its origin. A request that does harm
    * when it is sent twice is no way to find out whether the origin is down for it, too.
    */
-  downFor({
-    endpoint,
-    risk,
-    mayBeOffline,
-  }: Omit<Target, 'isNew' | 'limitScope'>): Health | undefined {
+  downFor({ endpoint, risk, mayBeOffline }: Omit<Place, 'limitScope'>): Health | undefined {
     const origin = this.#origin;
     const own = this.#endpoints.get(endpoint);
-    const hasFailed = own !== undefined && (own.failures > 0 || own.isDown());
+    const hasFailed = own !== undefined && (own.failures > 0 || isDown(own));
     const isBound = hasFailed || risk === 2 || (origin.isTold && !mayBeOffline);
-    if (origin.isDown() && isBound) return origin;
-    return own?.isDown() ? own : undefined;
+    if (isDown(origin) && isBound) return origin;
+    return isDown(own) ? own : undefined;
   }
 
   recordSent(endpoint: string, sentAt: number): void {
@@ -254,10 +124,10 @@ export class OriginHealth {
   recordFailure(endpoint: string, sentAt: number, kind: Outcome['kind']): Health | undefined {
     const own = this.#findOrOpen(endpoint);
     const origin = this.#origin;
-    const isNews = origin.isDown() || !this.isBroken(endpoint);
+    const isNews = isDown(origin) || !this.isBroken(endpoint);
     const now = this.#clock.now();
     const isEarly = own.isFastRetry(sentAt);
-    own.recordAlone(this.#isHealthy() && own.failures === 0 && now - sentAt < soonMs, now);
+    own.recordAlone(sentAt, now, this.#isHealthy());
     const isOwn =
       own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own, false, isEarly);
     const isWhole =
@@ -266,7 +136,7 @@ export class OriginHealth {
       origin.failed.size > 1 &&
       this.#begin(origin);
     if (!isOwn && !isWhole) return undefined;
-    return origin.isDown() ? origin : own;
+    return isDown(origin) ? origin : own;
   }
 
   /** @returns what is up by that, and how long it was down. */
@@ -295,7 +165,7 @@ export class OriginHealth {
 
   /** What was down is not known to be; with `isRejected`, only where every attempt was rejected. @returns the scopes. */
   reset(isRejected = false): readonly string[] {
-    const ended = this.all().filter((one) => one.isDown() && (one.isRejected || !isRejected));
+    const ended = this.all().filter((one) => isDown(one) && (one.isRejected || !isRejected));
     for (const health of isRejected ? ended : this.all()) this.#end(health);
     return ended.map(({ scope }) => scope);
   }
@@ -330,7 +200,10 @@ export class OriginHealth {
 
   #recordAnswer(endpoint: string, now: number): void {
     const { endpoint: latest, at, elsewhereAt } = this.#answered;
+    // That others are answered may be the end of its outage: a probe finds out.
+    const down = this.down().filter((one) => one.scope !== endpoint && !this.isBroken(one.scope));
     this.#answered = { endpoint, at: now, elsewhereAt: endpoint === latest ? elsewhereAt : at };
+    for (const { scope, probes } of down) if (this.isBroken(scope)) probes.hasten();
   }
 
   /** The latest failure of the endpoint stands alone. A fast retry may follow. */
@@ -343,7 +216,7 @@ export class OriginHealth {
   #isHealthy(): boolean {
     const { answeredSentAt, failures, usualRate } = this.#origin;
     const isAnswered = this.maxChance >= 0 && answeredSentAt > -Infinity;
-    return isAnswered && failures === 0 && usualRate < healthyRate && !this.#origin.isDown();
+    return isAnswered && failures === 0 && usualRate < healthyRate && !isDown(this.#origin);
   }
 
   #open(scope: string): Health {
@@ -357,7 +230,7 @@ export class OriginHealth {
     // The first to have come, and to be up, is forgotten.
     if (endpoints.size >= maxEndpoints) {
       const all = [...endpoints.values()];
-      const old = all.find((one) => !one.isDown()) ?? all[0];
+      const old = all.find((one) => !isDown(one)) ?? all[0];
       if (old) {
         this.#end(old);
         endpoints.delete(old.scope);
@@ -370,7 +243,7 @@ export class OriginHealth {
 
   /** @returns whether it was up. */
   #begin(health: Health, isTold = false, isEarly = false): boolean {
-    if (health.isDown()) return false;
+    if (isDown(health)) return false;
     health.begin(this.#clock.now(), isTold, isEarly);
     // The countdown that one of its endpoints shows goes on.
     for (const one of health === this.#origin ? this.#endpoints.values() : [])
@@ -383,7 +256,7 @@ export class OriginHealth {
   #end(health: Health): Recovery | undefined {
     const now = this.#clock.now();
     // The endpoints that went down with their origin go out with it. What was broken beside it stays down.
-    if (health === this.#origin && health.isDown())
+    if (health === this.#origin && isDown(health))
       for (const own of this.#endpoints.values())
         if (!this.isBroken(own.scope)) this.#announce(own, own.release(now));
     return this.#announce(health, health.end(now));

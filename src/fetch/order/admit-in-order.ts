@@ -1,0 +1,145 @@
+import type { Clock } from '../../lib/clock.ts';
+import { shown } from '../../lib/input/url.ts';
+import { warn } from '../../lib/input/warn.ts';
+import { reportFailure } from '../../operation/error-info.ts';
+import { NotSentError } from '../../operation/errors.ts';
+import type { Operations } from '../../operation/operations.ts';
+import type { Obstacle, WriteOrder } from '../../operation/write-order.ts';
+import { isSafeMethod } from '../../policy/operation.ts';
+import type { Failure, PauseReason } from '../../policy/outcome.ts';
+import type { FetchContext, Sent } from '../attempt/attempt.ts';
+import { dropped } from '../attempt/failure.ts';
+import { readHeaders } from '../init.ts';
+import { letGoFirst } from './let-go-first.ts';
+import type { SteadyRequest } from '../request.ts';
+import type { WaitingWrites } from './waiting-writes.ts';
+
+interface OrderContext {
+  readonly clock: Clock;
+  readonly operations: Operations;
+  readonly writeOrder: WriteOrder;
+  readonly waitingWrites: WaitingWrites;
+}
+
+/** The way out. */
+type Way = Pick<FetchContext, 'admit' | 'recordOutcome'>;
+
+/**
+ * The way out in the order of writes: a retry that would undo a later write is not sent, and one that may do so waits
+ * until it is known what became of that.
+ */
+export function admitInOrder(context: OrderContext, way: Way): Way {
+  const { clock, writeOrder } = context;
+  const admitWrite = (request: SteadyRequest): ReturnType<Way['admit']> => {
+    const write = writeOrder.ask(request.operation, request, isGuarded(request));
+    request.setWrite(write);
+    const obstacle = (): Obstacle | undefined => {
+      const found = write.obstacle();
+      if (found === 'superseded') throw supersede(context, request);
+      return found;
+    };
+    const begin = (sent: Sent): Sent | Promise<Sent> => {
+      try {
+        if (obstacle() === undefined) {
+          write.send();
+          return sent;
+        }
+      } catch (error) {
+        giveBack(sent);
+        throw error;
+      }
+      giveBack(sent);
+      return admitLater(request);
+    };
+    if (!request.signal?.aborted && obstacle() !== undefined) return admitLater(request);
+    const admitted = way.admit(request);
+    if (!(admitted instanceof Promise)) return admitted && begin(admitted);
+    const reason = whyPaused(request);
+    const isCut = reason === 'offline' || reason === 'server-down';
+    return isCut ? goFirst(context, request, admitted, begin) : admitted.then(begin);
+  };
+  const admitLater = async (request: SteadyRequest): Promise<Sent> => {
+    const { operation, signal, write } = request;
+    const isBehind = (): boolean => !signal?.aborted && write?.obstacle() === 'open';
+    const endAt = clock.now() + operation.policyOf(request).maxPauseMs;
+    const end = await letGoFirst(clock, operation, isBehind, endAt);
+    if (end === 'dropped') throw dropped(request, signal);
+    // What it waits for may have been done.
+    if (end === 'expired') throw supersede(context, request);
+    return admitWrite(request) as Sent | Promise<Sent>;
+  };
+  return {
+    admit: (request) =>
+      isSafeMethod(request.method) || request.isLocal ? way.admit(request) : admitWrite(request),
+    recordOutcome(sent, outcome, error, response) {
+      way.recordOutcome(sent, outcome, error, response);
+      const { write, url, endWait } = sent.request;
+      endWait?.();
+      if (!write) return;
+      write.recordOutcome(outcome.processed);
+      const created = response?.status === 201 && response.headers.get('location');
+      if (created) writeOrder.recordCreated(write, created, url);
+    },
+  };
+}
+
+const whyPaused = (request: SteadyRequest): PauseReason | undefined =>
+  request.operation.route.at?.admission.whyPaused(request).reason;
+
+/** A write that the network or its server keeps back: then it goes before reads, until it is answered. */
+async function goFirst(
+  { waitingWrites }: OrderContext,
+  request: SteadyRequest,
+  admitted: Promise<Sent>,
+  begin: (sent: Sent) => Sent | Promise<Sent>,
+): Promise<Sent> {
+  let isSent = false;
+  const end = waitingWrites.begin(request.url, () => isSent || whyPaused(request) === 'queued');
+  request.wait(end);
+  try {
+    const sent = await begin(await admitted);
+    isSent = true;
+    return sent;
+  } catch (error) {
+    end();
+    throw error;
+  }
+}
+
+/** The server itself refuses it where something else was written meanwhile (RFC 9110 §13.1). */
+function isGuarded({ input, init }: SteadyRequest): boolean {
+  const headers = readHeaders(input, init);
+  return ['if-match', 'if-none-match', 'if-unmodified-since'].some((name) => headers.has(name));
+}
+
+/** Nothing was sent with it. */
+function giveBack({ permit, effect, request }: Sent): void {
+  permit.settle(undefined, undefined, true);
+  request.operation.effects.resolve(effect, 'no');
+}
+
+/** The error of a request that is not sent, because it would undo a later write. */
+function supersede({ operations }: OrderContext, request: SteadyRequest): NotSentError {
+  const { operation, name } = request;
+  if (process.env.NODE_ENV !== 'production') warnOfOrder(operations, name);
+  const processed = operation.effects.wasSent() ? 'unknown' : 'no';
+  const outcome: Failure = { kind: 'superseded', processed };
+  const error = new NotSentError('A later change was sent meanwhile, and this one would undo it.', {
+    operation: operation.view(request),
+    outcome,
+    cause: operation.errors.lastError,
+  });
+  reportFailure(error, { request, operation, failure: outcome });
+  return error;
+}
+
+/** For development. */
+export function warnOfOrder(instance: object, name: string): void {
+  warn(
+    instance,
+    `superseded ${shown(name)}`,
+    `A retry of ${shown(name)} was not sent, because a later write to its URL was: it would have undone that. Give ` +
+      `the mutations that save the same thing one scope, so that each waits for the one before it.`,
+    'mutations.md#autosave',
+  );
+}

@@ -1,0 +1,43 @@
+import type { Clock } from '../../lib/clock.ts';
+import { createAlarm } from '../../lib/timer.ts';
+import type { PausedAttempt } from '../../operation/environment.ts';
+import type { Operation } from '../../operation/operation.ts';
+
+/** Whether the others have gone is looked at so often. */
+const checkMs = 50;
+
+/** How such a wait ended: it goes, its time was up, or it is no longer wanted. */
+type WaitEnd = 'sent' | 'expired' | 'dropped';
+
+/** Waits while others go first, until `endAt` at most, and shows that on its operation. */
+export function letGoFirst(
+  clock: Clock,
+  operation: Operation,
+  isBehind: () => boolean,
+  endAt: number,
+): Promise<WaitEnd> {
+  return new Promise((resolve) => {
+    const end = (result: WaitEnd): void => {
+      if (!operation.pauses.list.includes(paused)) return;
+      setAlarm(Infinity);
+      operation.resume(paused, result);
+      resolve(result);
+    };
+    const paused: PausedAttempt = {
+      pause: { reason: 'queued', retryAt: undefined },
+      go: () => end('sent'),
+      renew() {},
+      expire: () => end('expired'),
+      drop: () => end('dropped'),
+    };
+    const check = (): void => {
+      const now = clock.now();
+      if (!isBehind()) end('sent');
+      else if (now >= endAt) end('expired');
+      else setAlarm(now + checkMs);
+    };
+    const setAlarm = createAlarm(clock, check);
+    operation.pause(paused);
+    check();
+  });
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '../../lib/clock.ts';
+import { originOf } from '../../lib/input/url.ts';
+import type { Operation } from '../../operation/operation.ts';
+import { letGoFirst } from './let-go-first.ts';
+
+/** A write that had to wait: it is sent, or would be as soon as its origin lets it. */
+interface WaitingWrite {
+  readonly origin: string;
+  /** Nothing but its turn keeps it back. */
+  readonly isFree: () => boolean;
+}
+
+/** Says whether it is about to send writes to this origin that had to wait. */
+type WriteSource = (origin: string) => boolean;
+
+/** A read waits for no longer: what a user sees is not kept back by a server that does not answer. */
+const longestMs = 5000;
+
+/**
+ * The writes that had to wait, and are not answered. Once the cause of their wait is gone they go first: a read that
+ * overtakes them would show that what a user has done is undone.
+ */
+export class WaitingWrites {
+  readonly #clock: Clock;
+  readonly #writes: Set<WaitingWrite> = new Set();
+  readonly #sources: Set<WriteSource> = new Set();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** A write waits. @returns what says that it was answered, or is not sent. */
+  begin(url: string, isFree: () => boolean): () => void {
+    const write = { origin: originOf(url), isFree };
+    this.#writes.add(write);
+    return () => void this.#writes.delete(write);
+  }
+
+  /** What keeps writes elsewhere. @returns what removes it. */
+  addSource(source: WriteSource): () => void {
+    this.#sources.add(source);
+    return () => void this.#sources.delete(source);
+  }
+
+  /** Whether a write to the origin of this operation goes before it. */
+  isAheadOf({ route: { at } }: Operation): boolean {
+    if (!at) return false;
+    const origin = originOf(at.sent.url ?? '');
+    for (const write of this.#writes) if (write.origin === origin && write.isFree()) return true;
+    for (const source of this.#sources) if (source(origin)) return true;
+    return false;
+  }
+
+  /** Whether any write waits, wherever it goes. */
+  isAny(): boolean {
+    return this.#writes.size + this.#sources.size > 0;
+  }
+
+  /** Waits until none goes before this operation, for a while at most. Its end is not told: look at its phase. */
+  async letGoFirst(operation: Operation): Promise<void> {
+    const isBehind = (): boolean => this.isAheadOf(operation);
+    await letGoFirst(this.#clock, operation, isBehind, this.#clock.now() + longestMs);
+  }
+}

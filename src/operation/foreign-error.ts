@@ -1,0 +1,83 @@
+import { classifyAnswer, type Failure, failures } from '../policy/outcome.ts';
+import type { FailureReport, ForeignAnswer } from './facts.ts';
+
+/** An error of another client, or one of its parts. */
+export interface Foreign extends ForeignAnswer {
+  readonly status?: unknown;
+  readonly statusCode?: unknown;
+  readonly response?: Foreign;
+  /** axios */
+  readonly code?: unknown;
+  readonly config?: { readonly method?: unknown };
+  /** ky */
+  readonly request?: { readonly method?: unknown };
+  readonly cause?: Foreign;
+  /** Apollo, urql */
+  readonly networkError?: Foreign;
+  /** tRPC */
+  readonly meta?: { readonly response?: Foreign };
+}
+
+/** axios's codes of a request without an answer. */
+const byCode: Readonly<Record<string, Failure>> = {
+  ERR_NETWORK: failures.network,
+  ECONNABORTED: { kind: 'timeout', phase: 'headers', processed: 'unknown' },
+  ETIMEDOUT: { kind: 'timeout', phase: 'headers', processed: 'unknown' },
+  ERR_CANCELED: failures.aborted,
+};
+
+/** Ends long or circular chains of causes. */
+const maxCauses = 5;
+
+/**
+ * Reads the answer behind another client's error: from its `response` (axios, ky, ofetch), its own status, or
+ * its `cause`.
+ *
+ * @param find - Returns the report of a part that is an answer or an error of ours.
+ */
+export function readForeign(
+  error: Foreign,
+  nowMs: number,
+  find?: (part: object) => FailureReport | undefined,
+): FailureReport {
+  let method: unknown;
+  let failure: Failure | undefined;
+  let answer: Foreign | undefined;
+  let at: Foreign | undefined = error;
+  for (let depth = 0; !failure && isObject(at) && depth < maxCauses; depth++) {
+    const given: Foreign | undefined = at.response ?? at.meta?.response;
+    const response = isObject(given) ? given : undefined;
+    answer = response ?? at;
+    const known = find?.(at) ?? (response && find?.(response));
+    // The decision was about that error, not about this one.
+    if (known) return { ...known, decision: undefined };
+    method ??= at.config?.method ?? at.request?.method;
+    failure =
+      (response && readAnswer(response, nowMs)) ??
+      readAnswer(at, nowMs) ??
+      (response ? undefined : byCode[at.code as string]);
+    at = at.cause ?? at.networkError;
+  }
+  // All fields at once: adding one later changes the object's shape, which is slower.
+  return {
+    failure: failure ?? failures.error,
+    request: typeof method === 'string' ? { method: method.toUpperCase() } : undefined,
+    operation: undefined,
+    decision: undefined,
+    answer,
+  };
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+function readAnswer(at: Foreign, nowMs: number): Failure | undefined {
+  const status = at.status ?? at.statusCode;
+  if (typeof status !== 'number' || status < 300 || status > 599) return undefined;
+  return classifyAnswer({ status, header: (name) => headerOf(at, name) }, nowMs, false);
+}
+
+/** A header of an answer, in the form of any client. */
+export function headerOf({ headers }: ForeignAnswer, name: string): string | undefined {
+  const value = headers?.get ? headers.get(name) : (headers?.[name] as string | number | undefined);
+  return value === null || value === undefined ? undefined : `${value}`;
+}

@@ -1,0 +1,61 @@
+import { expect, test, vi } from 'vitest';
+import { api, createBrowser, settle } from './rig.ts';
+
+const url = `${api}/docs/1`;
+
+const handlers = {
+  save: {
+    mutationFn: (text: string, { fetch }: { readonly fetch: typeof globalThis.fetch }) =>
+      fetch(url, { method: 'PUT', body: text }),
+  },
+} as const;
+
+test('an entry does not undo what was written to its URL while it waited: it is a dead letter, which the user may send again', async () => {
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const { openTab, server, pass } = createBrowser();
+  const saved: string[] = [];
+  server.rule = (arrival) => {
+    const isDown = arrival.body === 'draft 1' && saved.length === 0;
+    if (!isDown) saved.push(arrival.body);
+    arrival.answer(isDown ? 503 : 200);
+  };
+  const { outbox, steady } = openTab({ handlers });
+  const { delivered, idempotencyKey } = outbox.submit('save', 'draft 1');
+  const ended = expect(delivered).rejects.toMatchObject({ code: 'dead-letter' });
+  await pass(200);
+  const written = steady.fetch(url, { method: 'PUT', body: 'draft 2' });
+  await pass(60_000);
+  await written;
+  await ended;
+  expect(saved).toEqual(['draft 2']);
+  expect(await outbox.find(idempotencyKey)).toMatchObject({
+    state: 'dead',
+    reason: 'superseded',
+    processed: 'unknown',
+  });
+  await outbox.retry(idempotencyKey);
+  await pass(1000);
+  expect(saved).toEqual(['draft 2', 'draft 1']);
+});
+
+test('an entry that was written before the page was loaded does not undo what this page writes before it is sent', async () => {
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const { openTab, server, pass } = createBrowser();
+  const saved: string[] = [];
+  server.rule = (arrival) => {
+    if (arrival.tab > 1) saved.push(arrival.body);
+    arrival.answer(arrival.tab > 1 ? 200 : 503);
+  };
+  const first = openTab({ handlers });
+  const { idempotencyKey } = first.outbox.submit('save', 'draft 1');
+  await pass(100);
+  first.crash();
+  await settle();
+  // It is the outbox that waits for its lock: the app writes at once.
+  const second = openTab({ handlers });
+  const written = second.steady.fetch(url, { method: 'PUT', body: 'draft 2' });
+  await pass(60_000);
+  await written;
+  expect(saved).toEqual(['draft 2']);
+  expect(await second.outbox.find(idempotencyKey)).toMatchObject({ reason: 'superseded' });
+});

@@ -1,0 +1,107 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { act, render } from '@testing-library/react';
+import { type ReactNode, StrictMode } from 'react';
+import { renderToString } from 'react-dom/server';
+import { createSteadfetch, mutationOptions } from 'steadfetch';
+import * as devtools from 'steadfetch/devtools';
+import { createOutbox, outboxHandler } from 'steadfetch/outbox';
+import * as hooks from 'steadfetch/react';
+import * as ui from 'steadfetch/ui';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+// As an app has them in modules of their own, made for another QueryClient than that of a test or a story.
+const steady = createSteadfetch();
+const mutation = mutationOptions(steady, {
+  mutationKey: ['order'],
+  mutationFn: (_: string, { json }) => json<string>('https://shop.test/orders', { method: 'POST' }),
+});
+const outbox = createOutbox({
+  steady,
+  queryClient: new QueryClient({ defaultOptions: steady.defaultOptions }),
+  handlers: {
+    order: outboxHandler({
+      mutationFn: (_: string, { json }) => json<string>('https://shop.test/orders'),
+    }),
+  },
+});
+const queued = outbox.mutationOptions('order');
+const texts = [ui.english];
+
+type Hook = () => unknown;
+const ofHooks: Readonly<Record<keyof typeof hooks, Hook>> = {
+  useConnectivity: () => hooks.useConnectivity().status,
+  useCountdown: () => hooks.useCountdown(Date.now() + 5000),
+  useFallback: () => hooks.useFallback(['a']),
+  useMutationStatus: () => hooks.useMutationStatus({ mutationKey: ['a'] }).status,
+  useOriginStatus: () => hooks.useOriginStatus().status,
+  useOutbox: () => hooks.useOutbox().storage,
+  useOutboxEntries: () => hooks.useOutboxEntries(),
+  useOutboxEntry: () => hooks.useOutboxEntry('a').entry,
+  useOutboxMutation: () => hooks.useOutboxMutation(queued).status,
+  useRetryStatus: () => hooks.useRetryStatus({ queryKey: ['a'] }).status,
+  useSafeSubmit: () => hooks.useSafeSubmit(mutation, { form: 'order' }).status,
+  useSteadyMutation: () => hooks.useSteadyMutation(mutation).status,
+};
+
+const isComponent = (name: string): boolean => /^[A-Z]/.test(name);
+const ofUi: Readonly<Record<string, ReactNode>> = {
+  ConnectionBanner: <ui.ConnectionBanner />,
+  OutboxBadge: <ui.OutboxBadge />,
+  OutboxPanel: <ui.OutboxPanel />,
+  RetryStatus: (
+    <>
+      <ui.RetryStatus query={['a']} />
+      <ui.RetryStatus mutation={['a']} />
+    </>
+  ),
+  SafeForm: (
+    <ui.SafeForm mutation={mutation} variables={() => ''} form="order">
+      <input name="sku" />
+    </ui.SafeForm>
+  ),
+  TextsProvider: <ui.TextsProvider texts={texts}>texts</ui.TextsProvider>,
+};
+const ofDevtools: Readonly<Record<string, ReactNode>> = {
+  SteadfetchDevtools: <devtools.SteadfetchDevtools initialIsOpen />,
+  SteadfetchDevtoolsPanel: <devtools.SteadfetchDevtoolsPanel />,
+};
+
+beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());
+afterEach(() => vi.restoreAllMocks());
+
+test('the tables have every hook and component of the package', () => {
+  expect(Object.keys(ofHooks).toSorted()).toEqual(Object.keys(hooks).toSorted());
+  expect(Object.keys(ofUi).toSorted()).toEqual(Object.keys(ui).filter(isComponent).toSorted());
+  expect(Object.keys(ofDevtools).toSorted()).toEqual(
+    Object.keys(devtools).filter(isComponent).toSorted(),
+  );
+});
+
+function Use({ hook }: { readonly hook: Hook }) {
+  return <p>{JSON.stringify(hook())}</p>;
+}
+
+const shown: readonly (readonly [name: string, node: ReactNode])[] = [
+  ...Object.entries(ofHooks).map(([name, hook]) => [name, <Use key={name} hook={hook} />] as const),
+  ...Object.entries(ofUi),
+  ...Object.entries(ofDevtools),
+];
+const bare = (node: ReactNode, client = new QueryClient()): ReactNode => (
+  <StrictMode>
+    <QueryClientProvider client={client}>{node}</QueryClientProvider>
+  </StrictMode>
+);
+
+test.each(shown)('%s throws nothing under a bare QueryClient', async (_name, node) => {
+  const client = new QueryClient();
+  const { rerender, unmount } = render(bare(node, client));
+  await act(() => Promise.resolve());
+  rerender(bare(node, client));
+  // A second client takes the place of the first.
+  rerender(bare(node));
+  expect(() => unmount()).not.toThrow();
+});
+
+test.each(shown)('%s throws nothing under a bare QueryClient on a server', (_name, node) => {
+  expect(typeof renderToString(bare(node))).toBe('string');
+});
