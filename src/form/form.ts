@@ -6,7 +6,7 @@ import { reject } from '../lib/input/check.ts';
 import { warn } from '../lib/input/warn.ts';
 import { startAlarm, unsettled, withLimit } from '../lib/timer.ts';
 import { reportOf } from '../operation/error-info.ts';
-import { endedWithSession } from '../operation/session-error.ts';
+import { endedWithSession } from '../operation/parts/session.ts';
 import { type Instance, instanceOf } from '../react-query/instance.ts';
 import { definitionBehind } from '../react-query/mutation/definition.ts';
 import { mutationStatusesOf } from '../react-query/status/mutation.ts';

@@ -6,7 +6,7 @@ import { reportOf } from '../../operation/error-info.ts';
 import { operationOf } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
-import { endedWithSession } from '../../operation/session-error.ts';
+import { endedWithSession } from '../../operation/parts/session.ts';
 import { definitionBehind } from './definition.ts';
 import { continueOutOfTurn, recordOf } from './execution.ts';
 

@@ -8,7 +8,7 @@ import { reportOf } from '../../operation/error-info.ts';
 import type { OperationResult } from '../../operation/events.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
-import { endedWithSession } from '../../operation/session-error.ts';
+import { endedWithSession } from '../../operation/parts/session.ts';
 import { isServer } from '../instance.ts';
 import { endMutation, followMutations } from '../mutation/lifecycle.ts';
 import { warnOfOwnRetry, warnOfPersister, createSharingWatch } from '../misuse.ts';
