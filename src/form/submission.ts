@@ -252,7 +252,7 @@ export class TabSubmission extends Submission {
     super.recordStep(step);
     const { texts } = this.#submissions;
     if (typeof step.body === 'string' && step.digest) texts.set(step.digest, step.body);
-    const steps = this.past.map((step) => ({ ...step, body: undefined }));
+    const steps = this.past.map((kept) => ({ ...kept, body: undefined }));
     const expiresAt = this.#expiresAt < Infinity ? this.#expiresAt : undefined;
     this.#submissions.update(this.key, { steps, expiresAt });
   }

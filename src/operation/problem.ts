@@ -19,9 +19,7 @@ export interface Problem {
 
 /** Whether an answer says that its body has Problem Details. */
 export const isProblem = (answer: object): boolean =>
-  /^\s*application\/problem\+json\s*(;|$)/i.test(
-    headerOf(answer as ForeignAnswer, 'content-type') ?? '',
-  );
+  /^\s*application\/problem\+json\s*(;|$)/i.test(headerOf(answer, 'content-type') ?? '');
 
 /** Reads Problem Details; a member of another type than its own counts as absent (RFC 9457 §3.1). Never throws. */
 export function readProblem(body: unknown): Problem | undefined {
@@ -67,8 +65,10 @@ const maxCauses = 5;
  *
  * @example
  * ```ts
- * const problem = problemOf(error);
- * if (problem?.type === 'https://shop.example/problems/sold-out') offerAnother();
+ * import { problemOf } from 'steadfetch';
+ *
+ * const isSoldOut = (error: unknown): boolean =>
+ *   problemOf(error)?.type === 'https://shop.example/problems/sold-out';
  * ```
  */
 export function problemOf(error: unknown): Problem | undefined {

@@ -144,9 +144,9 @@ export function createEntries({
     id: string,
     as: (entry: Row) => Row,
   ): Promise<Settled | undefined> => storage.write(engine, () => engine.revive(id, as));
-  const send = (id: string, redrive: (known: Row) => Row): Promise<string | undefined> =>
+  const send = (id: string, as: (known: Row) => Row): Promise<string | undefined> =>
     change(id, async (engine, entry) =>
-      entry.state === 'sending' ? { row: entry, next: undefined } : revive(engine, id, redrive),
+      entry.state === 'sending' ? { row: entry, next: undefined } : revive(engine, id, as),
     );
 
   return {

@@ -60,7 +60,9 @@ const read = async (request: Request): Promise<unknown> => {
     name,
     typeof value === 'string' ? value : await value.text(),
   ]);
-  return (await Promise.all(entries)).toSorted();
+  return (await Promise.all(entries)).toSorted(([one = ''], [other = '']) =>
+    one.localeCompare(other),
+  );
 };
 
 describe.each(Object.entries(bodies))('%s', (_, { fresh, make }) => {
