@@ -33,6 +33,19 @@ export interface IdempotencyRules {
    * the status. @default `X-Should-Retry`, and else `Idempotent-Replayed: true` says no: that failure is stored under the key
    */
   readonly shouldRetry?: ((response: Response) => boolean | undefined) | undefined;
+  /**
+   * Whether a refusal is stored under its key and given again without saying so: a 400, 402, 409 (which does
+   * not mean that it is still running), 410 or 422 then shows that no earlier request with the key took effect.
+   * @default only an answer with `Idempotent-Replayed: true` is known to be a stored one
+   */
+  readonly refusalIsStored?: boolean | undefined;
+  /**
+   * Fields of the body that are used up by one request, such as the token of a captcha: a request that is sent again
+   * carries what is given then, and else the same bytes. A name, or the way to it in JSON: `variables.captcha`. The
+   * API must not count them as part of what its key stands for. A token in a header of the request needs no
+   * declaration. @default none
+   */
+  readonly fresh?: readonly string[] | undefined;
 }
 
 /** An API that takes its keys in a header. */
@@ -167,6 +180,8 @@ export function inspect(api: Api | undefined, passed: PassedRequest): Inspected 
 /** The APIs of an instance. */
 interface Apis extends Pick<Environment, 'classifyError'> {
   readonly findApi: FindApi;
+  /** The names of all fields that are used up by one request. */
+  readonly freshFields: readonly string[];
 }
 
 /** The options that bring an extension, in the order in which its steps run, and their makers. */
@@ -203,7 +218,9 @@ export function defineApis(given: readonly ApiProfile[], policy: Policy): Apis {
     const { concurrency, partition } = checked;
     return { ...checked, extensions, concurrency: partition ? concurrency : undefined };
   });
+  const fresh = apis.flatMap(({ idempotency }) => idempotency?.fresh ?? []);
   return {
+    freshFields: fresh.map((path) => path.slice(path.lastIndexOf('.') + 1)),
     findApi(url) {
       const absolute = apis[0] && toUrl(url);
       return absolute && apis.find((api) => isMatching(api, absolute));

@@ -111,7 +111,7 @@ export function attemptContext<Given extends object>(
     json: createJson(fetches.fetch),
     get idempotencyKey() {
       // Where it is read, another client is given it.
-      submission.isRepeatable = true;
+      submission.recordRepeatable();
       return submission.key;
     },
     attempt,

@@ -27,7 +27,7 @@ export function isKeyWanted({
   init,
 }: SteadyRequest): boolean {
   if (ownKey || isNamed(init) || !(idempotent || isIdempotentMethod(method))) return true;
-  if (operation.submission && !isSafeMethod(method)) operation.submission.isRepeatable = true;
+  if (operation.submission && !isSafeMethod(method)) operation.submission.recordRepeatable();
   return false;
 }
 
@@ -55,7 +55,7 @@ function recordUnkeyed(operations: Operations, request: SteadyRequest): void {
     written.some((value) => typeof value === 'string' && value.includes(key));
   if (!submission || !isWritten(submission.key)) {
     refuseAfterKey(request, isWritten);
-    if (submission) submission.isUnkeyed = true;
+    submission?.recordUnkeyed();
   }
   if (process.env.NODE_ENV !== 'production' && (submission || init.idempotencyKey !== undefined))
     warnOfSilence(operations, request);
@@ -70,7 +70,7 @@ function recordUnkeyed(operations: Operations, request: SteadyRequest): void {
 function refuseAfterKey(request: SteadyRequest, isWritten: (key: string) => boolean): void {
   const { operation, method, url, name } = request;
   const { submission } = operation;
-  const past = submission?.wasSent ? (submission.past ?? []) : [];
+  const past = submission?.wasSent ? submission.past : [];
   const own = [...(operation.steps?.known.values() ?? [])];
   const target = stepTarget(method, url);
   const mayBeDone = [
@@ -78,7 +78,7 @@ function refuseAfterKey(request: SteadyRequest, isWritten: (key: string) => bool
     ...own.filter(({ key }) => operation.effects.mayBeDone({ request: name, key })),
   ].filter((step) => step.target === target);
   if (mayBeDone.length === 0 || mayBeDone.some(({ key }) => isWritten(key))) return;
-  if (submission) submission.isChanged = true;
+  submission?.recordChanged();
   const remedy = process.env.NODE_ENV === 'production' ? '' : ' Declare its API as before.';
   refuse(
     new TypeError(
@@ -136,8 +136,8 @@ export const submissionExtension: SubmissionExtension = {
   // It goes once its submission is safe where it is kept.
   sign({ context, request, effect }) {
     const { submission } = request.operation;
-    if (!submission?.kept) return undefined;
-    return prepare(context, request, request.signal, submission.kept(), effect);
+    const stored = submission?.stored();
+    return stored && prepare(context, request, request.signal, stored, effect);
   },
   async classify({ request, effect }, _response, failure) {
     const { submission, effects } = request.operation;
@@ -146,11 +146,12 @@ export const submissionExtension: SubmissionExtension = {
     return isUnknown ? { ...failure, processed: 'unknown' } : failure;
   },
   recordStored({ submission, effects }, { answer, failure }) {
-    if (failure.processed !== 'no' || !answer || !submission) return;
+    if (!answer || !submission || headerOf(answer, 'idempotent-replayed') !== 'true') return;
+    if (failure.processed !== 'no') return submission.recordStuck();
     // Of what went with another key, or with none, it says nothing.
-    const isAll = submission.isRepeatable && !submission.isUnkeyed && !submission.past?.[0];
-    if (!isAll || headerOf(answer, 'idempotent-replayed') !== 'true') return;
-    submission.wasSent = false;
+    const isAll = submission.isRepeatable && !submission.isUnkeyed && !submission.past[0];
+    if (!isAll) return;
+    submission.recordRefused();
     effects.refuse({ request: '' });
   },
 };

@@ -21,6 +21,8 @@ import {
 export interface RequestContext {
   readonly policy: Policy;
   readonly findApi: FindApi;
+  /** The names of all fields that are used up by one request. */
+  readonly freshFields: readonly string[];
   /** The operation that the signal or the stack belongs to; else one for this request alone. */
   readonly operationFor: (signal: AbortSignal | undefined, request: string) => Operation;
   /** Another client, where that sends by a transport of its own. */

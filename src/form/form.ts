@@ -1,12 +1,11 @@
 import { type Mutation, notifyManager, type QueryClient } from '@tanstack/react-query';
-import { createIdempotencyKey } from '../idempotency/key.ts';
+import { ageOf, createIdempotencyKey } from '../idempotency/key.ts';
 import { askBeforeLeaving } from '../lib/browser/page.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
 import { reject } from '../lib/input/check.ts';
 import { warn } from '../lib/input/warn.ts';
-import { unsettled, withLimit } from '../lib/timer.ts';
+import { startAlarm, unsettled, withLimit } from '../lib/timer.ts';
 import { reportOf } from '../operation/error-info.ts';
-import { renewRefused } from '../operation/parts/submission.ts';
 import { instanceOf } from '../react-query/instance.ts';
 import { definitionBehind } from '../react-query/mutation/definition.ts';
 import { mutationStatusesOf } from '../react-query/status/mutation.ts';
@@ -22,11 +21,14 @@ import type {
 import {
   createSubmissions,
   type FormSubmission,
-  isExpired,
+  type ConfirmationReason,
+  isFruitless,
   planSubmission,
   type Submissions,
   toKept,
-  trackSubmission,
+  TabSubmission,
+  whyKeyForgotten,
+  withoutFields,
 } from './submission.ts';
 import { createTabStorage } from './tab-storage.ts';
 
@@ -82,18 +84,18 @@ const pending = {
  * For so long after its end, a press with the same payload still belongs to a submission: it is the second
  * half of a double click, or an action that React has queued behind it.
  */
-const echoMs = { succeeded: 1000, failed: 100, unknown: 100 };
+const echoMs = { succeeded: 1000, failed: 100, unknown: 100, 'needs-confirmation': 100 };
 
 /** How a submission has ended. */
-type Ended<TData, TError> = Extract<
-  SubmitResult<TData, TError, never>,
-  { readonly status: 'succeeded' | 'failed' | 'unknown' }
+type Ended<TData, TError, TVariables> = Exclude<
+  SubmitResult<TData, TError, TVariables>,
+  { readonly status: 'busy' }
 >;
 
 /** What has ended last. */
-interface Last<TData, TError> {
+interface Last<TData, TError, TVariables> {
   readonly fingerprint: string;
-  readonly result: Ended<TData, TError>;
+  readonly result: Ended<TData, TError, TVariables>;
   readonly at: number;
 }
 
@@ -125,15 +127,19 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
   /** The question for the user. */
   #confirmation: Confirmation<TData, TError, TVariables> | undefined;
   /** What was sent after the latest question that was confirmed. */
-  #confirmed: { readonly id: string; readonly promise: Promise<Ended<TData, TError>> } | undefined;
-  #current:
-    | { readonly fingerprint: string; readonly promise: Promise<Ended<TData, TError>> }
+  #confirmed:
+    | { readonly id: string; readonly promise: Promise<Ended<TData, TError, TVariables>> }
     | undefined;
-  #last: Last<TData, TError> | undefined;
+  #current:
+    | { readonly fingerprint: string; readonly promise: Promise<Ended<TData, TError, TVariables>> }
+    | undefined;
+  #last: Last<TData, TError, TVariables> | undefined;
   #sent: Sent<TVariables, TError> | undefined;
   /** What `resolve` has found not to be done. If it is done all the same, its key keeps it from being done twice. */
   #notDone: FormSubmission | undefined;
   #isResolving = false;
+  /** What becomes of the unknown submission without a press. */
+  #watched: { readonly key: string; readonly stop: () => void } | undefined;
 
   /** @throws Error when the client carries no default options of Steadfetch. */
   constructor(client: QueryClient, name: string) {
@@ -152,15 +158,20 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
   ): void => {
     this.#options = options;
     this.#observer.setOptions(options.mutation);
+    this.#watch();
   };
 
   readonly subscribe = (listener: () => void): (() => void) => {
     // Another page of this tab may have sent it, when this one comes back from the back-forward cache.
     if (this.#listeners.size === 0) globalThis.addEventListener?.('pageshow', this.#changed);
     this.#listeners.add(listener);
+    this.#watch();
     return () => {
       this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) globalThis.removeEventListener?.('pageshow', this.#changed);
+      if (this.#listeners.size > 0) return;
+      globalThis.removeEventListener?.('pageshow', this.#changed);
+      this.#watched?.stop();
+      this.#watched = undefined;
     };
   };
 
@@ -236,7 +247,8 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     this.#changed();
     const stay = askBeforeLeaving();
     try {
-      const fingerprint = await fingerprintOf(variables);
+      const { freshFields } = this.#statuses.instance.context;
+      const fingerprint = await fingerprintOf(withoutFields(variables, freshFields));
       // Read only now: an effect may press before the effect that sets the options.
       const payload = this.#options?.keepPayload ? toKept(variables) : undefined;
       // Not awaited: from here on it is under way, and no longer being read.
@@ -260,7 +272,7 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     fingerprint: string,
     payload: unknown,
     confirmedKey: string | undefined,
-    seen: Last<TData, TError> | undefined,
+    seen: Last<TData, TError, TVariables> | undefined,
   ): Promise<SubmitResult<TData, TError, TVariables>> {
     const current = this.#current;
     if (current)
@@ -272,25 +284,12 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     if (confirmedKey !== undefined && this.#confirmed?.id === id) return this.#confirmed.promise;
     const echo = confirmedKey === undefined && this.#echoOf(fingerprint, seen);
     if (echo) return Promise.resolve(echo);
-    const plan = planSubmission(this.#submissions.read(), {
-      fingerprint,
-      nowMs: this.#statuses.instance.wall.now(),
-      confirmedKey,
-      notDone: this.#notDone,
-      changedKey: this.#sent?.isChanged ? this.#sent.key : undefined,
-    });
+    const changedKey = this.#sent?.isChanged ? this.#sent.key : undefined;
+    const pressed = { fingerprint, confirmedKey, notDone: this.#notDone, changedKey };
+    const { clock } = this.#statuses.instance;
+    const plan = planSubmission(this.#submissions.read(), pressed, clock);
     this.#confirmation = undefined;
-    if (plan.kind === 'ask') {
-      const { reason, key } = plan;
-      const cancel = (): void => {
-        this.#confirmation = undefined;
-        this.#changed();
-      };
-      const confirm = (): Promise<SubmitResult<TData, TError, TVariables>> =>
-        this.#press(variables, key);
-      this.#confirmation = { reason, variables, confirm, cancel };
-      return Promise.resolve({ status: 'needs-confirmation', ...this.#confirmation });
-    }
+    if (plan.kind === 'ask') return Promise.resolve(this.#ask(plan.reason, variables, plan.key));
     this.#notDone = undefined;
     const submission = { ...plan.submission, payload };
     const promise = this.#take(fingerprint, () => this.#send(variables, submission, plan.wasSent));
@@ -299,10 +298,28 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     return promise;
   }
 
+  /** `key`: that of the submission that may have been done. */
+  #ask(
+    reason: ConfirmationReason,
+    variables: TVariables,
+    key: string,
+  ): Ended<TData, TError, TVariables> {
+    this.#confirmation = {
+      reason,
+      variables,
+      confirm: () => this.#press(variables, key),
+      cancel: () => {
+        this.#confirmation = undefined;
+        this.#changed();
+      },
+    };
+    return { status: 'needs-confirmation', ...this.#confirmation };
+  }
+
   #echoOf(
     fingerprint: string,
-    seen: Last<TData, TError> | undefined,
-  ): Ended<TData, TError> | undefined {
+    seen: Last<TData, TError, TVariables> | undefined,
+  ): Ended<TData, TError, TVariables> | undefined {
     const last = this.#last;
     if (last?.fingerprint !== fingerprint) return undefined;
     // It was pressed while that was under way, however long its payload took to read.
@@ -314,12 +331,13 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
   /** Presses with this fingerprint belong to `work` until it ends. */
   #take(
     fingerprint: string,
-    work: () => Promise<Ended<TData, TError>>,
-  ): Promise<Ended<TData, TError>> {
-    const run = async (): Promise<Ended<TData, TError>> => {
+    work: () => Promise<Ended<TData, TError, TVariables>>,
+  ): Promise<Ended<TData, TError, TVariables>> {
+    const run = async (): Promise<Ended<TData, TError, TVariables>> => {
       const result = await work();
       this.#last = { fingerprint, result, at: this.#statuses.instance.clock.now() };
       this.#current = undefined;
+      this.#watch();
       this.#changed();
       return result;
     };
@@ -333,7 +351,7 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     variables: TVariables,
     record: FormSubmission,
     wasSent: boolean,
-  ): Promise<Ended<TData, TError>> {
+  ): Promise<Ended<TData, TError, TVariables>> {
     const submissions = this.#submissions;
     const { key, before } = record;
     const sentBefore = this.#sent;
@@ -344,9 +362,7 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     this.#sent = { key, variables };
     // An outbox asks itself, until the entry is on the disk.
     const stay = isKept ? undefined : askBeforeLeaving();
-    // A request that was refused gets a new key: the old one would be refused for ever.
-    const steps = record.steps && renewRefused(record.steps);
-    const submission = trackSubmission(submissions, { ...record, steps }, wasSent);
+    const submission = new TabSubmission(submissions, record, wasSent);
     const checkKey = (): void => {
       if (process.env.NODE_ENV !== 'production' && !isKept && !submission.isRepeatable)
         if (!submission.isUnkeyed) warnOfNoKey(this.#statuses, this.#target.mutation);
@@ -358,42 +374,56 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
       return { status: 'succeeded', data };
     } catch (thrown) {
       const error = thrown as TError;
-      this.#sent = { key, variables, error, isChanged: !!submission.isChanged };
+      this.#sent = { key, variables, error, isChanged: submission.isChanged };
       const known = submissions.read();
       // Another page of the tab may have sent it since, and have done it.
       const isOthers = known?.key === key && known.sentBy !== sentBy;
       if (this.#observer.hasFailed() && !isOthers) {
         submissions.undo(key);
+        // What is before it is asked about anew.
+        this.#confirmed = undefined;
         if (!before) return { status: 'failed', error };
         // The submission before this one is still unknown. With the same content, so is this one.
         const isSame = before.fingerprint === record.fingerprint;
         this.#sent = isSame ? { key: before.key, variables, error } : sentBefore;
-        submission.wasSent = isSame;
+        if (isSame) submission.recordResent();
+        else submission.recordRefused();
         return { status: isSame ? 'unknown' : 'failed', error };
       }
       checkKey();
-      // The lifetime of keys at its API has changed since it was sent.
-      if (reportOf(error, record.createdAt).failure.kind === 'expired')
-        submissions.update(key, { expiresAt: record.createdAt });
-      return { status: 'unknown', error };
+      const isStuck = this.#isFruitless(record, error, wasSent);
+      return isStuck ? this.#ask('cannot-find-out', variables, key) : { status: 'unknown', error };
     } finally {
       stay?.();
     }
+  }
+
+  /** Whether a press that has ended as unknown is to ask the user: the next one would end in the same. */
+  #isFruitless(record: FormSubmission, error: unknown, wasSent: boolean): boolean {
+    const { key, createdAt, fruitless = 0 } = record;
+    const { kind } = reportOf(error, createdAt).failure;
+    // The lifetime of keys at its API has changed since it was sent.
+    if (kind === 'expired' || kind === 'age-unknown')
+      this.#submissions.update(key, { expiresAt: createdAt });
+    // The first press, and one that was not sent to its end, say nothing of the next.
+    if (!wasSent || kind === 'aborted' || kind === 'paused-too-long') return false;
+    this.#submissions.update(key, { fruitless: fruitless + 1 });
+    const known = this.#submissions.read();
+    return known?.key === key && known.isRepeatable === true && isFruitless(known);
   }
 
   /** The earlier submission that may have been done. */
   #findUnknown(): UnknownSubmission<TVariables> | undefined {
     const known = this.#submissions.read();
     if (this.#current || !known) return undefined;
-    const { key, createdAt } = known;
-    const sent = this.#sent?.key === key ? this.#sent : undefined;
+    const { variables, error } = this.#sentOf(known);
     return {
-      idempotencyKey: key,
-      since: createdAt,
-      variables: sent ? sent.variables : (known.payload as TVariables | undefined),
-      error: sent?.error,
+      idempotencyKey: known.key,
+      since: known.createdAt,
+      variables,
+      error,
       isRepeatable: !!known.isRepeatable,
-      isExpired: isExpired(known, this.#statuses.instance.wall.now()),
+      isExpired: whyKeyForgotten(known, this.#statuses.instance.clock) !== undefined,
       isResolving: this.#isResolving,
       resolve: this.#resolve,
     };
@@ -424,21 +454,53 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     const isStillOpen = !this.#current && now?.key === known.key && now.sentBy === known.sentBy;
     if (isStillOpen && answer === 'not-done') {
       submissions.undo(known.key);
+      this.#confirmed = undefined;
       // If there is one before it, the user is asked about that.
       this.#notDone = known.before ? undefined : known;
       this.#last = undefined;
     }
-    if (isStillOpen && typeof answer === 'object') {
-      submissions.remove(known.key);
-      this.#clearPresses();
-      await this.#take(known.fingerprint, async () => {
-        await this.#observer.finish(answer.done, variables);
-        return { status: 'succeeded', data: answer.done };
-      });
-    }
+    if (isStillOpen && typeof answer === 'object') await this.#finish(known, answer.done);
     this.#changed();
     return typeof answer === 'object' ? 'done' : answer;
   };
+
+  /** What was unknown is done, with this data. */
+  async #finish(known: FormSubmission, data: TData): Promise<void> {
+    const { variables } = this.#sentOf(known);
+    this.#submissions.remove(known.key);
+    this.#clearPresses();
+    await this.#take(known.fingerprint, async () => {
+      await this.#observer.finish(data, variables);
+      return { status: 'succeeded', data };
+    });
+  }
+
+  /** Watches what becomes of the unknown submission without a press: an outbox delivers it, or its key expires. */
+  #watch(): void {
+    const known = this.#submissions.read();
+    if (this.#current || this.#watched?.key === known?.key) return;
+    this.#watched?.stop();
+    if (!known) return void (this.#watched = undefined);
+    const { key, createdAt, expiresAt = Infinity } = known;
+    const { clock } = this.#statuses.instance;
+    const leftMs = expiresAt - createdAt - ageOf(known, clock);
+    const alarm = startAlarm(clock, leftMs + 1, this.#changed);
+    const unfollow = this.#observer.follow(key, (data) => {
+      const now = this.#submissions.read();
+      if (!this.#current && now?.key === key) void this.#finish(now, data);
+    });
+    const stop = (): void => {
+      alarm(Infinity);
+      unfollow?.();
+    };
+    this.#watched = { key, stop };
+  }
+
+  /** What is known of a submission beside its record. */
+  #sentOf(known: FormSubmission): Partial<Sent<TVariables, TError>> {
+    const sent = this.#sent;
+    return sent?.key === known.key ? sent : { variables: known.payload as TVariables };
+  }
 }
 
 function warnOfNoKey(owner: object, form: string): void {

@@ -95,7 +95,14 @@ export class FormObserver<TData, TError, TVariables, TOnMutateResult> {
 
   /** Whether an outbox stores what it sends, so that the page may be left. */
   isKept(): boolean {
-    return definitionBehind(this.#extended)?.isKept ?? false;
+    return definitionBehind(this.#extended)?.follow !== undefined;
+  }
+
+  /** Where an outbox stores it: calls back once what was submitted under this key is done. */
+  follow(key: string, onDone: (data: TData) => void): (() => void) | undefined {
+    const follow = definitionBehind(this.#extended)?.follow;
+    // What an entry of this mutation ends with is its data.
+    return follow?.(key, (data) => onDone(data as TData));
   }
 
   reset(): void {

@@ -12,7 +12,7 @@ import type { MutationTarget } from '../react-query/status/mutation.ts';
  * | `succeeded` | done, with `data` |
  * | `failed` | surely not done, with `error` |
  * | `unknown` | it may have been done, with `error`: the next press goes under the same key |
- * | `needs-confirmation` | nothing was sent: the user must be asked first |
+ * | `needs-confirmation` | the user must be asked before a new key is used |
  * | `busy` | nothing was sent: another payload of this form is under way |
  */
 export type SubmitResult<TData = unknown, TError = DefaultError, TVariables = unknown> =
@@ -26,6 +26,9 @@ export interface Confirmation<TData = unknown, TError = DefaultError, TVariables
   /**
    * `edited-after-unknown`: what was sent before may have been done, and this is something else.
    * `key-expired`: it may have been done, and its API no longer knows the key that would tell.
+   * `age-unknown`: the same may be so, because the clock was set back since an earlier page made the key.
+   * `cannot-find-out`: it may have been done, and its API gives the same stored failure for its key, or a second
+   * press under its key has not found out, either. That press has sent it: this is asked instead of `unknown`.
    * `no-key`: it may have been done, and no key that would tell has gone with it: its API is not
    * declared to honour one, or it was sent past the `fetch` and `json` of the mutationFn's context.
    */
@@ -52,7 +55,7 @@ export interface UnknownSubmission<TVariables = unknown> {
   readonly error: unknown;
   /** A key has gone with it, by which its API does it once, also where it is sent again. */
   readonly isRepeatable: boolean;
-  /** Its key is older than its API keeps one: sending it again would be a new order. */
+  /** Its key is older than its API keeps one, or may be: sending it again would be a new order. */
   readonly isExpired: boolean;
   readonly isResolving: boolean;
   /** Asks the API what has become of it, where the form knows how (`resolve`); never rejects. */

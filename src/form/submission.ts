@@ -1,6 +1,14 @@
-import { isKeyExpired } from '../idempotency/key.ts';
-import type { Submission, PastStep } from '../operation/parts/submission.ts';
-import { createIdempotencyKey } from '../idempotency/key.ts';
+import {
+  type Born,
+  bornNow,
+  type FixedBody,
+  type PastStep,
+  renewRefused,
+  type Step,
+  Submission,
+} from '../operation/parts/submission.ts';
+import { createIdempotencyKey, whyForgotten } from '../idempotency/key.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { TabStorage } from './tab-storage.ts';
 import { fingerprintOf, canonicalise } from '../lib/fingerprint.ts';
 import { reject } from '../lib/input/check.ts';
@@ -9,7 +17,8 @@ import { reject } from '../lib/input/check.ts';
  * A submission of a form that may have been done, as its tab keeps it, also over a reload. What has
  * succeeded or surely failed is forgotten: the next press is another submission, with another key.
  */
-export interface FormSubmission extends Pick<Submission, 'key' | 'createdAt'> {
+export interface FormSubmission extends Born {
+  readonly key: string;
   /** Of its payload. */
   readonly fingerprint: string;
   /**
@@ -25,6 +34,10 @@ export interface FormSubmission extends Pick<Submission, 'key' | 'createdAt'> {
   readonly steps?: readonly PastStep[] | undefined;
   /** The payload, where the form is to keep it. */
   readonly payload?: unknown;
+  /** Its key tells nothing any more: its API has stored an answer under it that does not say what was done. */
+  readonly isStuck?: boolean | undefined;
+  /** How many presses have sent it again, and have not found out what became of it. @default 0 */
+  readonly fruitless?: number | undefined;
   /** One that may have been done, beside which the user has allowed this one. */
   readonly before?: FormSubmission | undefined;
 }
@@ -104,17 +117,21 @@ function isWhole({ key, createdAt, fingerprint, steps = [], before }: FormSubmis
 const isText = (value: unknown): boolean => typeof value === 'string';
 
 /** Why the user must be asked before anything is sent. */
-export type ConfirmationReason = 'edited-after-unknown' | 'key-expired' | 'no-key';
+export type ConfirmationReason =
+  | 'edited-after-unknown'
+  | 'key-expired'
+  | 'age-unknown'
+  | 'no-key'
+  | 'cannot-find-out';
 
 /** What a press of Submit comes to. */
 export type SubmissionPlan =
   | { readonly kind: 'send'; readonly submission: FormSubmission; readonly wasSent: boolean }
   | { readonly kind: 'ask'; readonly reason: ConfirmationReason; readonly key: string };
 
-/** What is pressed, when, and for which unknown submission the user has said that it may be sent. */
+/** What is pressed, and for which unknown submission the user has said that it may be sent. */
 export interface Press {
   readonly fingerprint: string;
-  readonly nowMs: number;
   readonly confirmedKey?: string | undefined;
   /**
    * What this page was told not to have been done, by whoever it asked. Where that was wrong, because
@@ -129,24 +146,29 @@ export interface Press {
  * One submission, one key: the same payload goes again under the same key until its outcome is known.
  * Another payload is another submission; but the key of an unknown outcome is given up by the user
  * alone.
+ *
+ * @param clock - The steady clock of the page.
  */
 export function planSubmission(
   known: FormSubmission | undefined,
-  { fingerprint, nowMs, confirmedKey, notDone, changedKey }: Press,
+  { fingerprint, confirmedKey, notDone, changedKey }: Press,
+  clock: Clock,
 ): SubmissionPlan {
   const fresh = (before?: FormSubmission): SubmissionPlan => ({
     kind: 'send',
-    submission: { key: createIdempotencyKey(), createdAt: nowMs, fingerprint, before },
+    submission: { key: createIdempotencyKey(), ...bornNow(clock), fingerprint, before },
     wasSent: false,
   });
   if (!known)
-    return notDone && !whyAsk(notDone, fingerprint, nowMs)
+    return notDone && !whyAsk(notDone, fingerprint, clock)
       ? { kind: 'send', submission: notDone, wasSent: false }
       : fresh();
   const { key } = known;
-  const reason = changedKey === key ? 'edited-after-unknown' : whyAsk(known, fingerprint, nowMs);
-  if (!reason) return { kind: 'send', submission: known, wasSent: true };
-  if (confirmedKey !== key) return { kind: 'ask', reason, key };
+  const reason = changedKey === key ? 'edited-after-unknown' : whyAsk(known, fingerprint, clock);
+  const isConfirmed = confirmedKey === key;
+  if (!reason && !(isConfirmed && isFruitless(known)))
+    return { kind: 'send', submission: known, wasSent: true };
+  if (reason && !isConfirmed) return { kind: 'ask', reason, key };
   const { before: _, ...before } = known;
   return fresh(before);
 }
@@ -154,68 +176,105 @@ export function planSubmission(
 function whyAsk(
   known: FormSubmission,
   fingerprint: string,
-  nowMs: number,
+  clock: Clock,
 ): ConfirmationReason | undefined {
   if (known.fingerprint !== fingerprint) return 'edited-after-unknown';
   if (!known.isRepeatable) return 'no-key';
-  return isExpired(known, nowMs) ? 'key-expired' : undefined;
+  const why = whyKeyForgotten(known, clock);
+  if (why) return why === 'expired' ? 'key-expired' : why;
+  return known.isStuck ? 'cannot-find-out' : undefined;
 }
 
-/** Whether an API that it was sent to may have forgotten its key. */
-export function isExpired(
-  { createdAt, expiresAt = Infinity }: FormSubmission,
-  nowMs: number,
-): boolean {
-  return isKeyExpired(createdAt, expiresAt - createdAt, nowMs);
+/** Why an API that it was sent to may have forgotten its key. */
+export function whyKeyForgotten(
+  known: FormSubmission,
+  clock: Clock,
+): ReturnType<typeof whyForgotten> {
+  const { createdAt, expiresAt = Infinity } = known;
+  return whyForgotten(known, expiresAt - createdAt, clock);
 }
 
-/** A submission as fetch uses it: whatever is known of its requests is stored before they go. */
-export function trackSubmission(
-  submissions: Submissions,
-  { key, createdAt, steps: before = [], ...submission }: FormSubmission,
-  wasSent: boolean,
-): Submission {
-  const { texts } = submissions;
-  // Of this page's own, the bytes are known.
-  let steps: readonly PastStep[] = before.map((step) => ({
-    ...step,
-    body: texts.get(step.digest ?? ''),
-  }));
-  let { isRepeatable, expiresAt = Infinity } = submission;
-  const repeat = (next: boolean): void => {
-    // One request without a key is enough.
-    if (isRepeatable === next || isRepeatable === false) return;
-    isRepeatable = next;
-    submissions.update(key, { isRepeatable });
-  };
-  return {
-    key,
-    createdAt,
-    wasSent,
-    get isUnkeyed() {
-      return isRepeatable === false;
-    },
-    set isUnkeyed(_) {
-      repeat(false);
-    },
-    get isRepeatable() {
-      return !!isRepeatable;
-    },
-    set isRepeatable(_) {
-      repeat(true);
-    },
-    get past() {
-      return steps;
-    },
-    digest: fingerprintOf,
-    keep(step, lifetimeMs = Infinity) {
-      const { body, attempt: _, ...kept } = step;
-      if (typeof body === 'string' && step.digest) texts.set(step.digest, body);
-      steps = [...steps.filter(({ id }) => id !== step.id), kept];
-      expiresAt = Math.min(expiresAt, createdAt + lifetimeMs);
-      submissions.update(key, { steps, ...(expiresAt < Infinity && { expiresAt }) });
-    },
-  };
+/** So many presses that have not found out what became of a submission are enough: the next one would not, either. */
+const mostFruitless = 2;
+
+/** Whether sending it again under its key has found nothing out. */
+export const isFruitless = ({ isStuck, fruitless = 0 }: FormSubmission): boolean =>
+  !!isStuck || fruitless >= mostFruitless;
+
+/** A submission whose facts are stored in the tab before its requests go. */
+export class TabSubmission extends Submission {
+  readonly #submissions: Submissions;
+  #expiresAt: number;
+
+  constructor(submissions: Submissions, known: FormSubmission, wasSent: boolean) {
+    const { key, createdAt, aheadMs, isRepeatable, expiresAt = Infinity, steps = [] } = known;
+    super({
+      key,
+      createdAt,
+      aheadMs,
+      wasSent,
+      isRepeatable,
+      isUnkeyed: isRepeatable === false,
+      // A request that was refused gets a new key: the old one would be refused for ever.
+      past: renewRefused(steps).map((step) => ({
+        ...step,
+        body: submissions.texts.get(step.digest ?? ''),
+      })),
+    });
+    this.#submissions = submissions;
+    this.#expiresAt = expiresAt;
+  }
+
+  override recordRepeatable(): void {
+    super.recordRepeatable();
+    this.#storeRepeatable();
+  }
+  override recordUnkeyed(): void {
+    super.recordUnkeyed();
+    this.#storeRepeatable();
+  }
+  override recordStuck(): void {
+    super.recordStuck();
+    this.#submissions.update(this.key, { isStuck: true });
+  }
+  override recordSent(
+    step: Step,
+    { lifetimeMs = Infinity }: { readonly lifetimeMs?: number },
+  ): void {
+    this.#expiresAt = Math.min(this.#expiresAt, this.createdAt + lifetimeMs);
+    super.recordSent(step, {});
+  }
+  override recordStep(step: Step): void {
+    super.recordStep(step);
+    const { texts } = this.#submissions;
+    if (typeof step.body === 'string' && step.digest) texts.set(step.digest, step.body);
+    const steps = this.past.map((kept) => ({ ...kept, body: undefined }));
+    const expiresAt = this.#expiresAt < Infinity ? this.#expiresAt : undefined;
+    this.#submissions.update(this.key, { steps, expiresAt });
+  }
+  override digest(body: FixedBody): Promise<string> {
+    return fingerprintOf(body);
+  }
+  #storeRepeatable(): void {
+    const isRepeatable = this.isRepeatable && !this.isUnkeyed;
+    if (this.#submissions.read()?.isRepeatable !== isRepeatable)
+      this.#submissions.update(this.key, { isRepeatable });
+  }
+}
+
+/** What is submitted, without what is used up by one request: a FormData or an object without these fields. */
+export function withoutFields(payload: unknown, names: readonly string[]): unknown {
+  if (names.length === 0) return payload;
+  if (payload instanceof FormData) {
+    const copy = new FormData();
+    for (const [name, value] of payload) if (!names.includes(name)) copy.append(name, value);
+    return copy;
+  }
+  const prototype: unknown = Object(payload) === payload && Object.getPrototypeOf(payload);
+  if (prototype !== Object.prototype && prototype !== null) return payload;
+  return Object.fromEntries(
+    Object.entries(payload as object).filter(([name]) => !names.includes(name)),
+  );
 }
 
 /**

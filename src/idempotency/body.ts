@@ -1,4 +1,4 @@
-import { composeOf } from '../lib/body-parts.ts';
+import { composeOf, filesIn } from '../lib/body-parts.ts';
 import type { FixedBody } from '../operation/parts/submission.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -58,6 +58,82 @@ function endOfBrace(text: string, path: readonly string[]): number {
     isNext = isName && JSON.parse(token.slice(0, -1)) === path[found];
   }
   return 0;
+}
+
+/** Where the member at this path is in the text of a JSON object, if its value is a text. */
+function findText(text: string, path: string): { readonly from: number; readonly to: number } {
+  const names = path.split('.');
+  const name = names.pop();
+  const at = endOfBrace(text, names);
+  let depth = 0;
+  let from = -1;
+  for (const { 0: token, index } of text.slice(at).matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[[\]{}]/g)) {
+    if (from >= 0) return { from, to: at + index + token.length };
+    if (token === '{' || token === '[') depth++;
+    else if (token === '}' || token === ']') depth--;
+    else if (depth === 0 && token.endsWith(':') && JSON.parse(token.slice(0, -1)) === name)
+      from = at + index;
+  }
+  return { from: 0, to: 0 };
+}
+
+/** A body without its fields that are used up by one request, and these. */
+export interface TakenFields {
+  readonly given: Given;
+  readonly body: Given;
+  readonly fields: readonly (readonly [path: string, value: FormDataEntryValue])[];
+}
+
+/** Takes these fields out of a body: of JSON given as text, of a FormData, or of URLSearchParams. */
+export function takeFields(given: Given, paths: readonly string[]): TakenFields {
+  const fields: [string, FormDataEntryValue][] = [];
+  let rest = given;
+  for (const path of paths) {
+    if (typeof rest === 'string') {
+      const value = readBodyKey(rest, path);
+      if (value === undefined) continue;
+      const { from, to } = findText(rest, path);
+      const [before, after] = [rest.slice(0, from), rest.slice(to)];
+      rest = /^\s*,/.test(after)
+        ? before + after.replace(/^\s*,\s*/, '')
+        : before.replace(/\s*,\s*$/, '') + after;
+      fields.push([path, value]);
+    } else if (rest instanceof FormData || rest instanceof URLSearchParams) {
+      const copy: FormData | URLSearchParams = copyOf(rest);
+      for (const value of copy.getAll(path)) fields.push([path, value]);
+      copy.delete(path);
+      rest = copy;
+    }
+  }
+  return { given, body: rest, fields };
+}
+
+/** Puts what was taken out of the body that was given now into the one that was fixed. */
+export function putFields(body: FixedBody, { given, body: rest, fields }: TakenFields): FixedBody {
+  if (fields.length === 0) return body;
+  if (typeof body === 'string' && body === rest) return given as string;
+  if (typeof body === 'string')
+    return fields.reduce((text, [path, value]) => insertBodyKey(text, path, value as string), body);
+  if (body instanceof URLSearchParams) {
+    const copy = new URLSearchParams(body);
+    for (const [name, value] of fields) copy.append(name, value as string);
+    return copy;
+  }
+  const boundary = boundaryOf(body);
+  if (boundary === undefined) return body;
+  const parts = fields.flatMap(([name, value]) => partOf(boundary, name, value));
+  const files = fields.flatMap(([, value]) => (typeof value === 'string' ? [] : [value]));
+  return composeOf(new Blob([...parts, body as Blob], { type: (body as Blob).type }), [
+    ...files,
+    ...filesIn(body),
+  ]);
+}
+
+function copyOf(given: FormData | URLSearchParams): FormData | URLSearchParams {
+  if (given instanceof URLSearchParams) return new URLSearchParams(given);
+  const copy = new FormData();
+  for (const [name, value] of given) copy.append(name, value);
+  return copy;
 }
 
 function parseObject(body: unknown): JsonObject | undefined {
@@ -139,17 +215,19 @@ function toMultipart(form: FormData, boundary: string): Blob {
   const parts: BlobPart[] = [];
   const files: File[] = [];
   for (const [name, value] of form) {
-    const field = `--${boundary}\r\nContent-Disposition: form-data; name="${escape(toCrlf(name))}"`;
-    if (typeof value === 'string') parts.push(`${field}\r\n\r\n${toCrlf(value)}\r\n`);
-    else {
-      const file = `; filename="${escape(value.name)}"\r\nContent-Type: ${value.type || 'application/octet-stream'}`;
-      parts.push(`${field}${file}\r\n\r\n`, value, '\r\n');
-      files.push(value);
-    }
+    parts.push(...partOf(boundary, name, value));
+    if (typeof value !== 'string') files.push(value);
   }
   // A Blob lowers the case of its type, and so must the boundary be.
   const type = `multipart/form-data; boundary=${boundary}`;
   return composeOf(new Blob([...parts, `--${boundary}--\r\n`], { type }), files);
+}
+
+function partOf(boundary: string, name: string, value: FormDataEntryValue): BlobPart[] {
+  const field = `--${boundary}\r\nContent-Disposition: form-data; name="${escape(toCrlf(name))}"`;
+  if (typeof value === 'string') return [`${field}\r\n\r\n${toCrlf(value)}\r\n`];
+  const file = `; filename="${escape(value.name)}"\r\nContent-Type: ${value.type || 'application/octet-stream'}`;
+  return [`${field}${file}\r\n\r\n`, value, '\r\n'];
 }
 
 /** The boundary of what {@link toMultipart} has made. */

@@ -2,7 +2,7 @@ import { discard } from '../lib/discard.ts';
 import type { IdempotencyProfile } from '../fetch/api.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { callApp, isBoolean, type OnMistake, reporterOf } from '../lib/input/callback.ts';
-import { isKeyExpired } from './key.ts';
+import { whyForgotten } from './key.ts';
 import { reportFailure } from '../operation/error-info.ts';
 import { NotSentError } from '../operation/errors.ts';
 import type { Step } from '../operation/parts/submission.ts';
@@ -28,7 +28,9 @@ export async function interpretAnswer(
     );
   const ask = (option: 'inProgress' | 'shouldRetry'): boolean | undefined =>
     callApp(() => profile[option]?.(response), isBoolean, mistakeIn(option));
-  const isRunning = isByStatus && given.status === 409 && (ask('inProgress') ?? true);
+  const isReplayed = says(response, 'idempotent-replayed', 'idempotency-replayed') === true;
+  const isRunning =
+    isByStatus && given.status === 409 && !isReplayed && (ask('inProgress') ?? true);
   const failure: HttpFailure = isRunning
     ? { ...given, inProgress: true, processed: 'unknown' }
     : given;
@@ -40,22 +42,28 @@ export async function interpretAnswer(
     discard(copy);
     if (callApp(() => said, isBoolean, mistakeIn('alreadyDone'))) return undefined;
   }
-  const says = (...names: readonly string[]): boolean | undefined => {
-    const said = names.map((name) => response.headers.get(name)).find((one) => one !== null);
-    return said === 'true' ? true : said === 'false' ? false : undefined;
-  };
-  const isStored = says('idempotent-replayed', 'idempotency-replayed') === true;
   const shouldRetry =
     ask('shouldRetry') ??
     failure.shouldRetry ??
-    says('x-should-retry') ??
-    (isStored ? false : undefined);
+    says(response, 'x-should-retry') ??
+    (isReplayed ? false : undefined);
   const isNo = failure.processed === 'no';
+  if (isReplayed && !isNo) attempt.request.operation.submission?.recordStuck();
   // What is stored is the answer to its key, also to the attempts before.
+  const isStored = isReplayed || (!!profile.refusalIsStored && isStorable(failure.status));
   const isUnsure = isNo && !isStored && mayBeDone(attempt, step);
   if (isNo && !isUnsure && !isAskingAgain(failure.status)) refuse(attempt, step);
   return { ...failure, shouldRetry, processed: isUnsure ? 'unknown' : failure.processed };
 }
+
+/** What a header of an answer says, by the first of these names that it has. */
+function says({ headers }: Response, ...names: readonly string[]): boolean | undefined {
+  const said = names.map((name) => headers.get(name)).find((one) => one !== null);
+  return said === 'true' ? true : said === 'false' ? false : undefined;
+}
+
+/** Refusals that the API itself gives: what stands before it, and asks for no key, gives others. */
+const isStorable = (status: number): boolean => [400, 402, 409, 410, 422].includes(status);
 
 /** Not by the outcome of this attempt: what an earlier one may have done, this one does not undo. */
 function mayBeDone({ request, effect }: Attempt, { key }: Step): boolean {
@@ -77,33 +85,34 @@ function refuse({ request, effect }: Attempt, step: Step): void {
   // That of this attempt is one until it has settled.
   if (effect) effects.refuse(effect);
   step.isRefused = true;
-  submission?.keep?.(step);
-  const isKnown = submission?.past?.some(({ id }) => id === step.id);
+  submission?.recordStep(step);
   const known = [...(steps?.known.values() ?? [])];
   const isAll = known.every(({ sentAt, isRefused }) => sentAt === undefined || isRefused);
-  if (submission && isKnown && isAll && !submission.isUnkeyed) submission.wasSent = false;
+  if (submission?.isEarlier(step.id) && isAll && !submission.isUnkeyed) submission.recordRefused();
 }
 
 /** @throws NotSentError when the request may have been done, and its API may have forgotten its key. */
-export function refuseExpired(attempt: Attempt, step: Step, now: number): void {
-  const { request } = attempt;
-  const { operation, api, steps } = request;
-  const { createdAt = NaN } = operation.submission ?? {};
-  const madeAt = step.refusals ? NaN : createdAt + (steps?.aheadMs ?? 0);
-  const bornAt = madeAt || (step.sentAt ?? now);
-  const lifetimeMs = api?.idempotency?.lifetimeMs ?? Infinity;
-  if (isKeyExpired(bornAt, lifetimeMs, now) && mayBeDone(attempt, step)) throw expired(attempt);
-}
-
-function expired({ request }: Attempt): NotSentError {
-  const { operation } = request;
-  const outcome: Failure = { kind: 'expired', processed: 'unknown' };
+export function refuseForgotten(attempt: Attempt, step: Step): void {
+  const { request, context } = attempt;
+  const { operation, api } = request;
+  const { clock } = context;
+  const { submission } = operation;
+  // A key of its own, or one that follows a refusal, was made when it was first sent.
+  const born =
+    submission && !step.refusals ? submission : { createdAt: step.sentAt ?? clock.now() };
+  const why = whyForgotten(born, api?.idempotency?.lifetimeMs ?? Infinity, clock);
+  if (!why || !mayBeDone(attempt, step)) return;
+  const outcome: Failure = { kind: why, processed: 'unknown' };
+  const reason =
+    why === 'expired'
+      ? 'The request is too old to be sent again.'
+      : 'The clock was set back, so it is not known whether the request is too old to be sent again.';
   const error = new NotSentError(
-    'The request is too old to be sent again. It may have been done: look first, before you send it anew.',
+    `${reason} It may have been done: look first, before you send it anew.`,
     { operation: operation.view(request), outcome, cause: operation.errors.lastError },
   );
   reportFailure(error, { request, operation, failure: outcome });
-  return error;
+  throw error;
 }
 
 const whenAborted = (signal: AbortSignal): Promise<false> =>

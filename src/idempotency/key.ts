@@ -1,6 +1,7 @@
 import { reject } from '../lib/input/check.ts';
 import { hash128, toHex, type Words } from '../lib/hash.ts';
-import { type KeySource, systemKeySource } from '../lib/clock.ts';
+import { type Clock, type KeySource, systemKeySource } from '../lib/clock.ts';
+import type { Born } from '../operation/parts/submission.ts';
 
 /** The form in which an API takes a key. */
 export interface KeyForm {
@@ -79,15 +80,31 @@ function toUuid(words: Words): string {
   return toHex(own).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** What clocks are put right by in passing. */
+/** Clocks are corrected by up to so much in passing. */
 const slackMs = 60_000;
 
 /**
- * Whether its API may have forgotten a key that was made at `createdAt`, in epoch milliseconds. A
- * clock that was set back since then tells no age: that counts as too old.
+ * How old a key is, in milliseconds.
+ *
+ * A page that has made the key knows its age, also after the clock was set back: its clock never goes back. Of an
+ * earlier page only the time on the wall is known: if that is still to come, the age is not, and this is less than none.
+ *
+ * @param clock - The steady clock of the page.
  */
-export function isKeyExpired(createdAt: number, lifetimeMs: number, nowMs: number): boolean {
-  if (lifetimeMs === Infinity) return false;
-  const ageMs = nowMs - createdAt;
-  return ageMs > lifetimeMs || ageMs < -slackMs;
+export function ageOf({ createdAt, aheadMs = 0 }: Born, clock: Clock): number {
+  const setBackMs = clock.setBackMs?.() ?? 0;
+  // A page whose clock was set back by less than that has not made it.
+  return clock.now() - createdAt - (aheadMs <= setBackMs ? aheadMs : 0);
+}
+
+/** Why its API may have forgotten a key; undefined while it remembers it. */
+export function whyForgotten(
+  born: Born,
+  lifetimeMs: number,
+  clock: Clock,
+): 'expired' | 'age-unknown' | undefined {
+  if (lifetimeMs === Infinity) return undefined;
+  const ageMs = ageOf(born, clock);
+  if (ageMs < -slackMs) return 'age-unknown';
+  return ageMs > lifetimeMs ? 'expired' : undefined;
 }

@@ -4,15 +4,27 @@ import type { FetchContext } from '../fetch/attempt/attempt.ts';
 import { readHeaders, requestOf } from '../fetch/init.ts';
 import { checkNames, isKeyAsked, isKeyWanted, submissionExtension } from '../fetch/keys.ts';
 import type { SteadyRequest } from '../fetch/request.ts';
-import type { Clock } from '../lib/clock.ts';
 import { warn } from '../lib/input/warn.ts';
 import { refuse } from '../operation/error-info.ts';
-import { type Step, type Steps, stepTarget } from '../operation/parts/submission.ts';
+import {
+  type FixedBody,
+  type Step,
+  type Steps,
+  stepTarget,
+} from '../operation/parts/submission.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Execution, Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';
-import { boundaryOf, insertBodyKey, isSameBody, readBodyKey } from './body.ts';
-import { interpretAnswer, refuseExpired } from './interpret-response.ts';
+import {
+  boundaryOf,
+  insertBodyKey,
+  isSameBody,
+  putFields,
+  readBodyKey,
+  takeFields,
+  type TakenFields,
+} from './body.ts';
+import { interpretAnswer, refuseForgotten } from './interpret-response.ts';
 import { serializeKey } from './key.ts';
 import { takeStep } from './steps.ts';
 
@@ -42,11 +54,10 @@ export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
     const { context, request } = attempt;
     const { operation, step } = request;
     if (!step) return undefined;
-    const now = context.clock.now();
-    refuseExpired(attempt, step, now);
-    step.sentAt ??= now;
+    refuseForgotten(attempt, step);
+    step.sentAt ??= context.clock.now();
     step.isRefused = undefined;
-    operation.submission?.keep?.(step, profileOf(request).lifetimeMs ?? Infinity);
+    operation.submission?.recordSent(step, profileOf(request));
     return undefined;
   },
   async classify(attempt, response, failure, shown) {
@@ -59,25 +70,22 @@ export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
     if (!step) return;
     // Its headers may have been good, and its body is not: then it may be sent again, with its key.
     step.isDone = kind === 'ok';
-    if (step.isDone) operation.submission?.keep?.(step);
+    if (step.isDone) operation.submission?.recordStep(step);
   },
 };
 
-async function addKey(
-  { clock, operations }: FetchContext,
-  request: SteadyRequest,
-): Promise<RequestInit> {
+async function addKey({ operations }: FetchContext, request: SteadyRequest): Promise<RequestInit> {
   const { operation } = request;
   checkNames(request);
   if (!isKeyWanted(request)) return request.init;
   try {
     const reading = request.ownKey === undefined && readKeyOfRequest(request);
     const ownKey = reading ? await reading : request.ownKey;
-    const step = await identify(clock, operations, request, ownKey);
-    if (operation.submission) operation.submission.isRepeatable = true;
+    const { step, body } = await identify(operations, request, ownKey);
+    operation.submission?.recordRepeatable();
     operation.useSubmissionCode(submissionExtension);
-    const init = withKey(request, step, ownKey);
-    request.setStep(step, stepsOf(operation, clock));
+    const init = withKey(request, step, ownKey, body);
+    request.setStep(step, stepsOf(operation));
     return init;
   } catch (error) {
     return refuse(error, request);
@@ -96,25 +104,30 @@ function readKeyOfRequest(request: SteadyRequest): Promise<string | undefined> |
 }
 
 async function identify(
-  clock: Clock,
   operations: Operations,
   request: SteadyRequest,
   ownKey: string | undefined,
-): Promise<Step> {
+): Promise<{ readonly step: Step; readonly body: FixedBody }> {
   const { operation, input, init, method, url } = request;
   const { submission, attempt } = operation;
   const given = requestOf(input);
-  const body = async (): Promise<BodyInit | null> => {
+  const { body: keyField, fresh = [] } = profileOf(request);
+  const read = async (): Promise<BodyInit | null> => {
     if (init.body != null || !given || /^(GET|HEAD)$/.test(method)) return init.body ?? null;
     // From a copy, because the next attempt may pass it again. Firefox has no `request.body`.
     const copy = given.clone();
     // A form in it has another boundary each time.
-    const isForm = copy.headers.get('content-type')?.includes('form-data');
-    if (isForm) return copy.formData();
-    // A key is put into text.
-    return profileOf(request).body === undefined ? copy.arrayBuffer() : copy.text();
+    const type = copy.headers.get('content-type') ?? '';
+    if (type.includes('form-data')) return copy.formData();
+    // A key is put into text, and a field is taken out of it.
+    const isText = keyField !== undefined || (fresh.length > 0 && type.includes('json'));
+    return isText ? copy.text() : copy.arrayBuffer();
   };
-  const step = await takeStep(stepsOf(operation, clock), {
+  // What is used up by one request is no part of what its key stands for.
+  let taken: TakenFields | undefined;
+  const body = async (): Promise<BodyInit | null> =>
+    (taken ??= takeFields(await read(), fresh)).body;
+  const step = await takeStep(stepsOf(operation), {
     target: stepTarget(method, url),
     own: ownKey ?? init.idempotencyKey,
     name: init.step,
@@ -127,10 +140,11 @@ async function identify(
     const isSame = async (): Promise<boolean> => isSameBody(sent, await body());
     if (!(await isSame().catch(() => true))) warnOfChange(operations, request);
   }
-  return step;
+  if (fresh.length > 0) await body();
+  return { step, body: taken ? putFields(step.body ?? null, taken) : (step.body ?? null) };
 }
 
-function stepsOf(operation: Operation, clock: Clock): Steps {
+function stepsOf(operation: Operation): Steps {
   const { submission } = operation;
   const wasSent = !!submission?.wasSent;
   const past = submission?.past ?? [];
@@ -140,15 +154,15 @@ function stepsOf(operation: Operation, clock: Clock): Steps {
       known: new Map(past.map((step) => [step.id, { ...step, attempt: 0 }])),
       turn: Promise.resolve(),
       wasSent,
-      aheadMs: clock.setBackMs?.() ?? 0,
     })
   );
 }
 
 function withKey(
   request: SteadyRequest,
-  { key, body = null }: Step,
+  { key }: Step,
   ownKey: string | undefined,
+  body: FixedBody,
 ): RequestInit {
   const { input, init } = request;
   const profile = profileOf(request);
@@ -202,8 +216,9 @@ function recordStray(operations: Operations, request: SteadyRequest): Promise<un
         ),
         request,
       );
-    submission.isUnkeyed = true;
-    if (submission.kept) keeping.push(submission.kept());
+    submission.recordUnkeyed();
+    const stored = submission.stored();
+    if (stored) keeping.push(stored);
     if (process.env.NODE_ENV !== 'production') warnOfStray(operations, `${method} ${url}`);
   }
   return keeping.length > 0 ? Promise.allSettled(keeping) : undefined;
@@ -214,7 +229,7 @@ function wasKeyed({ operation, submission }: Execution, target: string): boolean
   const { steps, attempt } = operation;
   const before = steps
     ? [...steps.known.values()].filter((step) => step.attempt < attempt)
-    : (submission.past ?? []);
+    : submission.past;
   return before.some(
     (step) => step.target === target && step.sentAt !== undefined && !step.isRefused,
   );

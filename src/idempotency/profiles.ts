@@ -17,6 +17,8 @@ const names: readonly (keyof HeaderIdempotency)[] = [
   'inProgress',
   'alreadyDone',
   'shouldRetry',
+  'refusalIsStored',
+  'fresh',
 ];
 
 /** @throws TypeError when a profile is not as it must be. */
@@ -45,6 +47,11 @@ function checkIdempotency(operation: string, profile: IdempotencyDeclaration): v
     const value = profile[option];
     if (value !== undefined && typeof value !== 'function') refuse(option, 'a function');
   }
+  const { refusalIsStored, fresh = [] } = profile;
+  if (refusalIsStored !== undefined && typeof refusalIsStored !== 'boolean')
+    refuse('refusalIsStored', 'true or false');
+  const isName = (name: unknown): boolean => typeof name === 'string' && name !== '';
+  if (!Array.isArray(fresh) || !fresh.every(isName)) refuse('fresh', 'a list of names');
 }
 
 /**
@@ -112,7 +119,8 @@ export const profiles: {
   readonly adyen: HeaderIdempotency & MadeBy<'defineIdempotency'>;
   /**
    * Square: `idempotency_key` in the JSON body, at most 45 characters. It publishes no lifetime, so
-   * one day is assumed. Source: developer.squareup.com/docs/working-with-apis/idempotency.
+   * one day is assumed. A key always gets the answer that its first request got. Source:
+   * developer.squareup.com/docs/working-with-apis/idempotency.
    */
   readonly square: BodyIdempotency & MadeBy<'defineIdempotency'>;
   /**
@@ -154,6 +162,7 @@ export const profiles: {
     body: 'idempotency_key',
     maxLength: 45,
     lifetimeMs: 24 * hourMs,
+    refusalIsStored: true,
   }),
   monday: /* @__PURE__ */ defineIdempotency({ header, format: 'raw', lifetimeMs: hourMs / 2 }),
   shopify: /* @__PURE__ */ defineIdempotency({

@@ -63,7 +63,7 @@ async function find({ known, wasSent }: Steps, ask: StepAsk): Promise<Step> {
   if (!step || (step.sentAt === undefined && !isAgain)) return begin(step?.refusals);
   const isElsewhere = step.target !== target;
   const refuse = (isSent: boolean, what: string): never => {
-    if (step.attempt === 0 && ask.submission) ask.submission.isChanged = true;
+    if (step.attempt === 0) ask.submission?.recordChanged();
     return refuseStep(ask, isSent, what);
   };
   // Nor does what was surely not done before this operation; but one key never has two payloads.
@@ -99,7 +99,7 @@ async function fix(
   const fixed = fixBody(await body(), () =>
     submission ? deriveKey(submission.key, `boundary ${id}`) : createIdempotencyKey(),
   );
-  return { body: fixed, digest: await submission?.digest?.(fixed) };
+  return { body: fixed, digest: await submission?.digest(fixed) };
 }
 
 async function isSame({ id, body, digest }: Step, ask: StepAsk): Promise<boolean> {

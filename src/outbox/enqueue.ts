@@ -134,6 +134,7 @@ function unplace(entry: Row): Unplaced {
 interface GivenSubmission {
   readonly key: string;
   readonly createdAt: number;
+  readonly aheadMs?: number | undefined;
   readonly wasSent?: boolean | undefined;
 }
 
@@ -219,7 +220,8 @@ export function createEnqueuer(context: EnqueuerContext): Enqueuer {
             process.env.NODE_ENV !== 'production' && `one of ${[...handlers.keys()].join(', ')}`,
           );
         const nowMs = clock.now();
-        const { key: id = createIdempotencyKey(), createdAt = nowMs, wasSent = false } = submission;
+        const { key: id = createIdempotencyKey(), createdAt = nowMs, aheadMs } = submission;
+        const { wasSent = false } = submission;
         const scope = scopeOf(operation, definition, variables);
         const entry = {
           id,
@@ -228,6 +230,7 @@ export function createEnqueuer(context: EnqueuerContext): Enqueuer {
           lane: laneOf(name),
           version: definition.version,
           createdAt,
+          ...(aheadMs && { aheadMs }),
           submitter: tab,
           state: 'pending',
           nextRetryAt: nowMs,

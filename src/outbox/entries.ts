@@ -1,4 +1,5 @@
 import { createIdempotencyKey } from '../idempotency/key.ts';
+import { needsNewKey } from './errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { PauseReason } from '../policy/outcome.ts';
 import { readVariables, type Codec } from './codec.ts';
@@ -137,11 +138,9 @@ export function createEntries({
     id: string,
     as: (entry: Row) => Row,
   ): Promise<Settled | undefined> => storage.write(engine, () => engine.revive(id, as));
-  const retry: Entries['retry'] = (id) =>
+  const send = (id: string, as: (known: Row) => Row): Promise<string | undefined> =>
     change(id, async (engine, entry) =>
-      entry.state === 'sending'
-        ? { row: entry, next: undefined }
-        : revive(engine, id, (known) => redrive(known, clock)),
+      entry.state === 'sending' ? { row: entry, next: undefined } : revive(engine, id, as),
     );
 
   return {
@@ -170,12 +169,12 @@ export function createEntries({
         const entry = await engine.store.find(id);
         return entry && show(engine, entry);
       }),
-    retry,
+    retry: (id) => send(id, (known) => redrive(known, clock)),
     async retryAll() {
       await storage.ready();
       for (const { store } of storage.engines()) {
         const dead = pagesOf((after, count) => store.list('dead', after, count));
-        for await (const { id } of dead) await retry(id);
+        for await (const { id } of dead) await send(id, (known) => redriveSafely(known, clock));
       }
     },
     async edit(id, variables) {
@@ -209,12 +208,20 @@ export function createEntries({
   };
 }
 
-/** A user has decided that a dead letter is sent again. */
+/** A user has decided that this dead letter is sent again: where its key tells nothing, under a new one. */
 function redrive(entry: Row, clock: Clock): Row {
+  const isNew = entry.state === 'dead' && needsNewKey(entry.deadReason);
+  return isNew ? renew(entry, clock) : redriveSafely(entry, clock);
+}
+
+/** The same of many at once: what may have been done keeps its key. */
+function redriveSafely(entry: Row, clock: Clock): Row {
   if (entry.state !== 'dead') return entry;
+  const { deadReason, isInDoubt, redrives = 0 } = entry;
   // Where nothing was done, the key may stand for the refusal.
-  if (entry.deadReason === 'refused' && !entry.isInDoubt) return renew(entry, clock);
-  return { ...without(entry, 'isUnkeyed', 'isRestored'), isRedriven: true };
+  if (deadReason === 'refused' && !isInDoubt) return renew(entry, clock);
+  const again = { ...without(entry, 'isUnkeyed', 'isRestored'), isRedriven: true };
+  return isInDoubt ? { ...again, redrives: redrives + 1 } : again;
 }
 
 /** The same, as something new: nothing has been tried under its key. */
@@ -226,6 +233,8 @@ function renew(entry: Row, clock: Clock): Row {
     'noted',
     'lastError',
     'lastAttemptAt',
+    'redrives',
+    'aheadMs',
   ] as const;
   return {
     ...without(entry, ...ofAttempts, 'isUnkeyed', 'isRestored', 'isGone'),

@@ -23,6 +23,10 @@ export interface EntryFacts {
 export const isUnrepeatable = ({ deadReason, isInDoubt, isUnkeyed }: EntryFacts): boolean =>
   deadReason === 'not-repeatable' || (isInDoubt && !!isUnkeyed);
 
+/** Whether the key of an entry that may have been done tells nothing any more. */
+export const needsNewKey = (reason: DeadReason | undefined): boolean =>
+  reason === 'expired' || reason === 'age-unknown' || reason === 'cannot-find-out';
+
 /**
  * An entry of the outbox needs a user: it is kept, with its reason. Its `outcome` says whether it
  * may have been done, and its `cause` is the last failure, where that was in this tab.

@@ -213,6 +213,7 @@ const finals: Partial<Record<StopReason, DeadReason>> = {
   'not-idempotent': 'not-repeatable',
   processed: 'answer-lost',
   expired: 'expired',
+  'age-unknown': 'age-unknown',
 };
 
 /**

@@ -10,7 +10,7 @@ import type { EntryEnd } from './delivery/end-attempt.ts';
 import type { Engine } from './delivery/engine.ts';
 import { createEnqueuer, createReceipts, type Enqueuer, type Receipt } from './enqueue.ts';
 import { createEntries, type Entries } from './entries.ts';
-import { disposedOf, isUnrepeatable, leftBehind, toDeadLetter } from './errors.ts';
+import { disposedOf, isUnrepeatable, leftBehind, needsNewKey, toDeadLetter } from './errors.ts';
 import type { HandlerDefinition } from './handler.ts';
 import { createPauses, joinTabs, watchSuccesses } from './messages.ts';
 import { createRedrive, createSweeper } from './redrive.ts';
@@ -176,7 +176,8 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       if (isDurable && context.network.isOffline()) onLeft();
       // It was there already: another press under the same key.
       if (state === 'done') await redrive.settle(id);
-      else if (state === 'dead' && isUnrepeatable(entry)) receipts.reject(id, toDeadLetter(entry));
+      else if (state === 'dead' && (isUnrepeatable(entry) || needsNewKey(entry.deadReason)))
+        receipts.reject(id, toDeadLetter(entry));
       else if (attempts > 0 || state === 'dead') await entries.retry(id);
       onChange();
     },

@@ -27,6 +27,8 @@ export type StopReason =
   | 'paused-too-long'
   /** The request may have taken effect, and its idempotency key is older than the API keeps keys. */
   | 'expired'
+  /** The same, where the age of the key is not known: the clock was set back since another page made it. */
+  | 'age-unknown'
   /** The user pressed Cancel. */
   | 'cancelled';
 
@@ -206,6 +208,8 @@ const stopRules: readonly StopRule[] = [
   ['paused-too-long', ({ failure }) => failure.kind === 'paused-too-long'],
   /** Key expired: It may have taken effect, and its idempotency key is older than the API keeps keys. */
   ['expired', ({ failure }) => failure.kind === 'expired'],
+  /** Key of unknown age: It may have taken effect, and the clock was set back since another page made its idempotency key. */
+  ['age-unknown', ({ failure }) => failure.kind === 'age-unknown'],
   /** Never sent: The page or the browser refused to send it, and would do so again. */
   ['not-retryable', ({ failure }) => failure.kind === 'invalid'],
   /** Refused by the app: `shouldRetry` returned false, or the API says that another attempt gets the same answer. */
@@ -297,7 +301,7 @@ const statusReasons: Readonly<Record<number, RetryReason>> = {
 function whyRetry(failure: Failure): RetryReason | undefined {
   const { kind } = failure;
   if (kind === 'aborted' || kind === 'invalid') return undefined;
-  if (kind === 'paused-too-long' || kind === 'expired') return undefined;
+  if (kind === 'paused-too-long' || kind === 'expired' || kind === 'age-unknown') return undefined;
   if (kind !== 'http') return kind;
   if (failure.inProgress) return 'in-progress';
   const { status, retryAfterMs } = failure;

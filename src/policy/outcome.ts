@@ -30,6 +30,7 @@ export type PauseReason =
  * | `invalid` | the request was not sent: a programming error, a file that cannot be read, the browser or an interceptor refused it | no |
  * | `paused-too-long` | it was not sent: it was paused for as long as it may be | no; unknown if an earlier attempt was sent |
  * | `expired` | it was not sent again: its idempotency key is older than its API keeps it | unknown |
+ * | `age-unknown` | it was not sent again: the clock was set back since another page made its idempotency key, so its age is not known | unknown |
  * | `error` | something else threw inside the operation, and nothing is known about it | unknown |
  *
  * The error that an operation ends with covers all its requests: `no` only if surely none of them was
@@ -62,7 +63,7 @@ type Cause =
       /** When the next probe goes out, or the origin takes requests again, in epoch milliseconds; undefined when that is not known. */
       readonly retryAt: number | undefined;
     }
-  | { readonly kind: 'network' | 'aborted' | 'invalid' | 'expired' | 'error' };
+  | { readonly kind: 'network' | 'aborted' | 'invalid' | 'expired' | 'age-unknown' | 'error' };
 
 /** What some kinds of outcome carry, and others do not. */
 export interface FailureDetails {

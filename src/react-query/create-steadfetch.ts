@@ -143,7 +143,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   const clock = createSteadyClock(wall);
   const policy = definePolicy(caller, presets.interactive, config.policy);
   const emitter = new Emitter();
-  const { findApi, classifyError } = defineApis(apis, policy);
+  const { findApi, freshFields, classifyError } = defineApis(apis, policy);
   const environment = { clock, random, policy, emitter, classifyError };
   const operations = new Operations(environment);
   const signals: Signals = createSlot();
@@ -198,6 +198,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
     lines: isServer() && transport === systemTransport ? undefined : new Lines(),
     nextRequest: () => ++lastRequest,
     findApi,
+    freshFields,
     operationFor: (signal: AbortSignal | undefined, request: string): Operation =>
       (signal && signals.get(signal)) ??
       operations.current ??

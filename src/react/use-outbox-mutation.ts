@@ -2,6 +2,7 @@ import { type DefaultError, type UseMutationOptions, useQueryClient } from '@tan
 import { useMemo, useState } from 'react';
 import type { OutboxEntry } from '../outbox/entries.ts';
 import { createIdempotencyKey } from '../idempotency/key.ts';
+import { bornNow, Submission } from '../operation/parts/submission.ts';
 import { extendMutation } from '../react-query/mutation/definition.ts';
 import { instanceOf } from '../react-query/instance.ts';
 import { useOutboxEntry } from './use-outbox.ts';
@@ -52,10 +53,10 @@ export function useOutboxMutation<
   const { mutationFn } = options;
   const own = useMemo(() => {
     const { clock } = instanceOf(client, 'useOutboxMutation');
-    const submissionOf = (): { readonly key: string; readonly createdAt: number } => {
+    const submissionOf = (): Submission => {
       const key = createIdempotencyKey();
       setKey(key);
-      return { key, createdAt: clock.now() };
+      return new Submission({ key, ...bornNow(clock) });
     };
     return extendMutation('useOutboxMutation', mutationFn, { submissionOf });
   }, [client, mutationFn]);

@@ -25,6 +25,7 @@ export const reasons: Readonly<Record<RetryReason | StopReason, string>> = {
   aborted: 'the caller aborted it',
   'paused-too-long': 'it was paused for longer than maxPauseMs',
   expired: 'it may have taken effect, and its idempotency key has expired',
+  'age-unknown': 'it may have taken effect, and the age of its idempotency key is not known',
   cancelled: 'the user cancelled it',
 };
 
@@ -70,6 +71,8 @@ export function describeOutcome(outcome: Outcome): string {
       return 'aborted';
     case 'expired':
       return 'its idempotency key has expired';
+    case 'age-unknown':
+      return 'the age of its idempotency key is not known';
     case 'invalid':
       return 'a request that cannot be sent';
     default:

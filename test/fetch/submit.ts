@@ -6,7 +6,11 @@ import {
   type SteadyInit,
 } from 'steadfetch';
 import { submissionExtension as submissionCode } from '../../src/fetch/keys.ts';
-import type { Submission } from '../../src/operation/parts/submission.ts';
+import {
+  type FixedBody,
+  Submission,
+  type SubmissionFacts,
+} from '../../src/operation/parts/submission.ts';
 import type { Operation } from '../../src/operation/operation.ts';
 import { instanceOfSteady } from '../../src/react-query/instance.ts';
 import { noOrigin } from '../setup/no-origin.ts';
@@ -22,15 +26,27 @@ interface Submitted {
   readonly operation: Operation;
 }
 
+interface Facts extends SubmissionFacts {
+  /** Where the bytes of its bodies are not stored. */
+  readonly digest?: (body: FixedBody) => Promise<string>;
+}
+
+class TestSubmission extends Submission {
+  readonly #digest: Facts['digest'];
+  constructor({ digest, ...facts }: Facts) {
+    super(facts);
+    this.#digest = digest;
+  }
+  override digest(body: FixedBody): Promise<string> | undefined {
+    return this.#digest?.(body);
+  }
+}
+
 /** Operations with a submission, each with a loop that waits for nothing. */
 export interface Submitter {
   readonly fetch: SteadyFetch;
   /** One submission. Its attempts are as many as the policy wants, or `attempts`, whatever it wants. */
-  readonly submit: (
-    run: Run,
-    submission?: Partial<Submission>,
-    attempts?: number,
-  ) => Promise<Submitted>;
+  readonly submit: (run: Run, submission?: Partial<Facts>, attempts?: number) => Promise<Submitted>;
 }
 
 /** So that the operation does not end, and with it what is known of its steps. */
@@ -50,7 +66,11 @@ export function createSubmitter(
     async submit(run, submission, attempts) {
       const operation = operations.begin('mutation', {
         submissionCode,
-        submission: { key: submissionKey, createdAt: clock.now(), ...submission },
+        submission: new TestSubmission({
+          key: submissionKey,
+          createdAt: clock.now(),
+          ...submission,
+        }),
         ...(attempts !== undefined && { idempotent: true, policy: endless }),
       });
       const bound: SteadyFetch = (input, init: SteadyInit = {}) => {

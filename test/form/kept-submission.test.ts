@@ -127,3 +127,29 @@ test.each([
   expect(show(name).unknown).toBeUndefined();
   isBooked(0);
 });
+
+test('after a reload, the form hears that the outbox has delivered its order, without a press', async () => {
+  browser.server.rule = (arrival) => arrival.cut();
+  expect(await press('order')).toEqual(['under way']);
+  tab.crash();
+  browser.server.rule = (arrival) => arrival.answer(201, { id: 7 });
+  openTab();
+  expect(show('order').unknown).toMatchObject({ variables: undefined });
+  await browser.pass(60_000, 1000);
+  expect(show('order')).toMatchObject({ unknown: undefined, status: 'success', data: { id: 7 } });
+  expect(sessionStorage.getItem('steadfetch.form.checkout')).toBeNull();
+  const keys = browser.server.arrivals.map(({ key }) => key);
+  expect(new Set(keys).size).toBe(1);
+});
+
+test('a form that comes after the outbox has delivered its order says so', async () => {
+  browser.server.rule = (arrival) => arrival.cut();
+  expect(await press('order')).toEqual(['under way']);
+  tab.crash();
+  browser.server.rule = (arrival) => arrival.answer(201, { id: 7 });
+  openTab();
+  await browser.pass(60_000, 1000);
+  show('order');
+  await browser.pass(500);
+  expect(show('order')).toMatchObject({ unknown: undefined, status: 'success', data: { id: 7 } });
+});

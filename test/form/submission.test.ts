@@ -4,6 +4,7 @@ import {
   type FormSubmission,
   planSubmission,
 } from '../../src/form/submission.ts';
+import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { createTabStorage, type TabStoragePort } from '../../src/form/tab-storage.ts';
 
 const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
@@ -134,7 +135,13 @@ describe('storage that does not work', () => {
 });
 
 describe('a press of Submit', () => {
-  const press = { fingerprint: 'a', nowMs: 100 };
+  const press = { fingerprint: 'a' };
+  const at = (nowMs: number, setBackMs = 0): Clock => ({
+    ...systemClock,
+    now: () => nowMs,
+    setBackMs: () => setBackMs,
+  });
+  const clock = at(100);
   const fresh = (fingerprint: string, before?: FormSubmission) => ({
     kind: 'send',
     submission: {
@@ -147,11 +154,11 @@ describe('a press of Submit', () => {
   });
 
   test('that is the first has a new key', () => {
-    expect(planSubmission(undefined, press)).toEqual(fresh('a'));
+    expect(planSubmission(undefined, press, clock)).toEqual(fresh('a'));
   });
 
   test('after an unknown outcome goes under the same key, which keeps its age', () => {
-    expect(planSubmission(submitted, press)).toEqual({
+    expect(planSubmission(submitted, press, clock)).toEqual({
       kind: 'send',
       submission: submitted,
       wasSent: true,
@@ -163,7 +170,7 @@ describe('a press of Submit', () => {
     ['its age is that of its key', { expiresAt: 100 }],
   ])('%s', (_, more) => {
     const notDone = { ...submitted, ...more };
-    const plan = planSubmission(undefined, { ...press, notDone });
+    const plan = planSubmission(undefined, { ...press, notDone }, clock);
     expect(plan).toEqual({ kind: 'send', submission: notDone, wasSent: false });
   });
 
@@ -174,15 +181,15 @@ describe('a press of Submit', () => {
     ['a key that may be forgotten', { expiresAt: 99 }],
   ])('after %s was found not to have been done has a new key', (_, more) => {
     const notDone = { ...submitted, ...more };
-    expect(planSubmission(undefined, { ...press, notDone })).toEqual(fresh('a'));
+    expect(planSubmission(undefined, { ...press, notDone }, clock)).toEqual(fresh('a'));
   });
 
   test('with another payload after an unknown outcome asks first, and then has a new key', () => {
     const edited = { ...press, fingerprint: 'b' };
     const ask = { kind: 'ask', reason: 'edited-after-unknown', key: 'k1' };
-    expect(planSubmission(submitted, edited)).toEqual(ask);
-    expect(planSubmission(submitted, { ...edited, confirmedKey: 'k0' })).toEqual(ask);
-    expect(planSubmission(submitted, { ...edited, confirmedKey: 'k1' })).toEqual(
+    expect(planSubmission(submitted, edited, clock)).toEqual(ask);
+    expect(planSubmission(submitted, { ...edited, confirmedKey: 'k0' }, clock)).toEqual(ask);
+    expect(planSubmission(submitted, { ...edited, confirmedKey: 'k1' }, clock)).toEqual(
       fresh('b', submitted),
     );
   });
@@ -190,44 +197,92 @@ describe('a press of Submit', () => {
   test('after its key has expired asks first, and then has a new key', () => {
     const expired = { ...submitted, expiresAt: 99 };
     const ask = { kind: 'ask', reason: 'key-expired', key: 'k1' };
-    expect(planSubmission(expired, press)).toEqual(ask);
-    expect(planSubmission(expired, { ...press, fingerprint: 'b' })).toEqual({
+    expect(planSubmission(expired, press, clock)).toEqual(ask);
+    expect(planSubmission(expired, { ...press, fingerprint: 'b' }, clock)).toEqual({
       ...ask,
       reason: 'edited-after-unknown',
     });
-    expect(planSubmission(expired, { ...press, confirmedKey: 'k1' })).toEqual(fresh('a', expired));
+    expect(planSubmission(expired, { ...press, confirmedKey: 'k1' }, clock)).toEqual(
+      fresh('a', expired),
+    );
   });
 
   test('keeps its key up to the end of its lifetime', () => {
     const known = { ...submitted, expiresAt: 100 };
-    expect(planSubmission(known, press)).toEqual({
+    expect(planSubmission(known, press, clock)).toEqual({
       kind: 'send',
       submission: known,
       wasSent: true,
     });
   });
 
-  test('after the clock was set back asks first, because nobody knows how old the key is', () => {
+  test('asks first where an earlier page made its key after the time that the clock shows now', () => {
     const made = { ...submitted, createdAt: 1_000_000, expiresAt: 9_000_000 };
-    const plan = (nowMs: number) => planSubmission(made, { ...press, nowMs }).kind;
-    expect([plan(940_000), plan(939_999)]).toEqual(['send', 'ask']);
+    const plan = (nowMs: number) => planSubmission(made, press, at(nowMs));
+    expect(plan(940_000)).toMatchObject({ kind: 'send' });
+    expect(plan(939_999)).toEqual({ kind: 'ask', reason: 'age-unknown', key: 'k1' });
     const endless = { ...made, expiresAt: undefined };
-    expect(planSubmission(endless, { ...press, nowMs: 0 }).kind).toBe('send');
+    expect(planSubmission(endless, press, at(0)).kind).toBe('send');
+  });
+
+  test.each([
+    ['before', 0, 600_000],
+    ['after', 600_000, 600_000],
+    ['between', 600_000, 900_000],
+  ])(
+    'knows the age of a key of its own page that was made %s the clock was set back',
+    (_, aheadMs, setBackMs) => {
+      const made = { ...submitted, createdAt: 1_000_000, aheadMs, expiresAt: 1_300_000 };
+      const plan = (ageMs: number) =>
+        planSubmission(made, press, at(1_000_000 + aheadMs + ageMs, setBackMs));
+      expect(plan(300_000)).toMatchObject({ kind: 'send' });
+      expect(plan(300_001)).toMatchObject({ kind: 'ask', reason: 'key-expired' });
+    },
+  );
+
+  test('does not apply how far the clock of an earlier page was ahead', () => {
+    const made = { ...submitted, createdAt: 1_000_000, aheadMs: 600_000, expiresAt: 1_300_000 };
+    expect(planSubmission(made, press, at(1_200_000)).kind).toBe('send');
+    expect(planSubmission(made, press, at(1_300_001)).kind).toBe('ask');
+  });
+
+  test('asks first where its API has stored a failure that does not tell what was done', () => {
+    const stuck = { ...submitted, isStuck: true };
+    expect(planSubmission(stuck, press, clock)).toEqual({
+      kind: 'ask',
+      reason: 'cannot-find-out',
+      key: 'k1',
+    });
+    expect(planSubmission(stuck, { ...press, confirmedKey: 'k1' }, clock)).toEqual(
+      fresh('a', stuck),
+    );
+  });
+
+  test('goes under the same key also after two that have found nothing out, unless that is confirmed', () => {
+    const known = { ...submitted, fruitless: 2 };
+    expect(planSubmission(known, press, clock)).toMatchObject({ submission: known });
+    expect(planSubmission(known, { ...press, confirmedKey: 'k1' }, clock)).toEqual(
+      fresh('a', known),
+    );
   });
 
   test.each([false, undefined])(
     'after it went without a key, or nothing is known to have had one, asks first, and then has a new one (%s)',
     (isRepeatable) => {
       const unkeyed = { ...submitted, isRepeatable };
-      expect(planSubmission(unkeyed, press)).toEqual({ kind: 'ask', reason: 'no-key', key: 'k1' });
-      expect(planSubmission(unkeyed, { ...press, confirmedKey: 'k1' })).toEqual(
+      expect(planSubmission(unkeyed, press, clock)).toEqual({
+        kind: 'ask',
+        reason: 'no-key',
+        key: 'k1',
+      });
+      expect(planSubmission(unkeyed, { ...press, confirmedKey: 'k1' }, clock)).toEqual(
         fresh('a', unkeyed),
       );
     },
   );
 
   test('that was confirmed keeps the key where that still helps', () => {
-    expect(planSubmission(submitted, { ...press, confirmedKey: 'k1' })).toEqual({
+    expect(planSubmission(submitted, { ...press, confirmedKey: 'k1' }, clock)).toEqual({
       kind: 'send',
       submission: submitted,
       wasSent: true,

@@ -56,6 +56,29 @@ describe('still running', () => {
 });
 
 describe('refused', () => {
+  test.each([400, 402, 410, 422])(
+    'a %i after an attempt that may have been done shows that none was, where refusals are declared to be stored',
+    async (status) => {
+      const { error } = await send({ refusalIsStored: true }, refuse, answer(status));
+      expect(error).toMatchObject({ status, outcome: { processed: 'no' } });
+    },
+  );
+
+  test.each([401, 403, 404, 408, 429, 500])(
+    'a %i shows nothing there, because what stands before the API gives it, too',
+    async (status) => {
+      const { error } = await send({ refusalIsStored: true }, refuse, answer(status));
+      expect(error).toMatchObject({ status, outcome: { processed: 'unknown' } });
+    },
+  );
+
+  test('a stored 409 is no request that is still running', async () => {
+    const stored = answer(409, null, { 'idempotent-replayed': 'true' });
+    const { error, attempts } = await send({}, refuse, stored);
+    expect(attempts).toBe(2);
+    expect(error).toMatchObject({ outcome: { inProgress: false, processed: 'no' } });
+  });
+
   test.each([400, 401, 422])(
     'a %i to the first attempt is final, and nothing was done',
     async (status) => {
@@ -331,11 +354,25 @@ describe('a key that is older than the API keeps it', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('counts on the wall clock: that this was set back before changes nothing', async () => {
+  test('counts from when this page made it, though the clock was set back before', async () => {
     const { server, submit } = open({ lifetimeMs }, refuse, answer());
     vi.setSystemTime(Date.now() - 3_600_000);
-    await submit((fetch) => fetch(origin, post), { createdAt: Date.now() });
+    const born = { createdAt: Date.now(), aheadMs: 3_600_000 };
+    await submit((fetch) => fetch(origin, post), born);
     expect(server.requests).toHaveLength(2);
+  });
+
+  test('of an earlier page has no known age where that has made it after the time that the clock shows', async () => {
+    const { server, submit } = open({ lifetimeMs }, answer());
+    const createdAt = Date.now() + 60_001;
+    const { error } = await submit((fetch) => fetch(origin, post), { createdAt, wasSent: true });
+    expect(server.requests).toHaveLength(0);
+    expect(error).toMatchObject({
+      outcome: { kind: 'age-unknown', processed: 'unknown' },
+      decision: { kind: 'stop', reason: 'age-unknown' },
+      message:
+        'The clock was set back, so it is not known whether the request is too old to be sent again. It may have been done: look first, before you send it anew.',
+    });
   });
 
   test('is no older, and no younger, where the clock is set back between two attempts', async () => {

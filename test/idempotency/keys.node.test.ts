@@ -490,7 +490,7 @@ describe('where no support is declared', () => {
       const { operation } = await submit((fetch) => fetch(origin, init));
       return operation.submission?.isUnkeyed;
     });
-    expect(await Promise.all(unkeyed)).toEqual([true, undefined, undefined, undefined]);
+    expect(await Promise.all(unkeyed)).toEqual([true, false, false, false]);
   });
 
   test('a GET in a submission says nothing', async () => {

@@ -43,6 +43,7 @@ describe.each([
   ['not-idempotent', 'not-repeatable'],
   ['processed', 'answer-lost'],
   ['expired', 'expired'],
+  ['age-unknown', 'age-unknown'],
 ] as const)('a stop for %s', (reason, deadReason) => {
   test(`needs a user: ${deadReason}`, () => {
     expect(next(stop(reason))).toEqual({ kind: 'dead', reason: deadReason });

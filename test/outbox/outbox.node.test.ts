@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { extendMutation } from '../../src/react-query/mutation/definition.ts';
+import { Submission } from '../../src/operation/parts/submission.ts';
 import { createBrowser, settle, shop } from './rig.ts';
 
 const { order } = shop;
@@ -15,7 +16,7 @@ afterEach(() => {
 const submitAs = <O extends { readonly mutationFn?: object }>(options: O): O => ({
   ...options,
   mutationFn: extendMutation('a test', options.mutationFn, {
-    submissionOf: () => ({ key: 'the-same-key', createdAt: 0 }),
+    submissionOf: () => new Submission({ key: 'the-same-key', createdAt: 0 }),
   }),
 });
 

@@ -57,7 +57,9 @@ export function Action() {
   if (state?.status === 'succeeded') expectTypeOf(state.data).toEqualTypeOf<Receipt>();
   if (state?.status === 'unknown') expectTypeOf(state.error).toEqualTypeOf<Error>();
   if (state?.status === 'needs-confirmation')
-    expectTypeOf(state.reason).toEqualTypeOf<'edited-after-unknown' | 'key-expired' | 'no-key'>();
+    expectTypeOf(state.reason).toEqualTypeOf<
+      'edited-after-unknown' | 'key-expired' | 'no-key' | 'age-unknown' | 'cannot-find-out'
+    >();
   return <form action={action} />;
 }
 

@@ -19,6 +19,8 @@ const deadReasons = {
   'not-repeatable': 'it may have been done, and could be done twice',
   'answer-lost': 'it was done, and its answer could not be read',
   expired: 'it may have been done, and its key has expired',
+  'age-unknown': 'it may have been done, and the age of its key is not known',
+  'cannot-find-out': 'it may have been done, and its key no longer tells',
   'max-attempts': 'maxAttempts of its handler was reached',
   'max-age': 'maxAgeMs of its handler has passed',
   'handler-missing': 'no handler has its name',

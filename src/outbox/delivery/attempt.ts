@@ -55,6 +55,8 @@ export type Attempted =
       readonly renewableAt: number | undefined;
       /** A request of it went out. */
       readonly wasSent: boolean;
+      /** Its key tells nothing any more. */
+      readonly isStuck: boolean;
       /** What had to be kept before its first request went was not kept in time. */
       readonly isUnsent: boolean;
       readonly before: HandedOver;
@@ -110,8 +112,8 @@ export async function sendEntry(
   const fetches = createEntryFetches(context, running, operation, submission, idle);
   try {
     if (isForeign) {
-      submission.isUnkeyed = true;
-      await submission.kept();
+      submission.recordUnkeyed();
+      await submission.stored();
     }
     const told = attemptContext({}, fetches, submission, entry.attempts, signal);
     const given: [never, typeof told] = [variables as never, told];
@@ -201,8 +203,9 @@ function endFailed(attempt: FailedAttempt, thrown: unknown): Attempted {
     decision,
     isInDoubt: isUnsent ? running.entry.isInDoubt : isInDoubt,
     wasSent: wasOut,
+    isStuck: submission.isStuck,
     before: operation.handOver(),
-    past: submission.steps,
+    past: submission.past,
   };
 }
 

@@ -157,8 +157,12 @@ export async function endFailed(
     nowMs,
     backoffMs: () => backoffDelay({ ...definition.policy, retry: entry.attempts }, random),
   });
-  if (next.kind === 'dead')
-    return bury(context, definition, entry, { reason: next.reason, error, isInDoubt, ...kept });
+  if (next.kind === 'dead') {
+    // The next press of "Send again" would end in the same.
+    const isFruitless = isInDoubt && (failed.isStuck || !!entry.redrives);
+    const reason = isFruitless && hasTold(next.reason) ? 'cannot-find-out' : next.reason;
+    return bury(context, definition, entry, { reason, error, isInDoubt, ...kept });
+  }
   const lane = origin ? laneOf(entry.handler, origin) : entry.lane;
   const tried = { ...counted, ...kept, error: shorten(error), isInDoubt };
   return {
@@ -167,6 +171,10 @@ export async function endFailed(
     change: { ...next, ...tried, lane, plannedAt: nowMs },
   };
 }
+
+/** Whether an entry ended so by what its attempts have shown, and not by what it is. */
+const hasTold = (reason: DeadReason): boolean =>
+  reason === 'refused' || reason === 'max-attempts' || reason === 'max-age';
 
 function warnOfForeign(key: object, handler: string): void {
   warn(

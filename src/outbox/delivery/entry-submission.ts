@@ -1,9 +1,17 @@
 import { fingerprintOf } from '../../lib/fingerprint.ts';
-import type { FixedBody, PastStep, Step, Submission } from '../../operation/parts/submission.ts';
+import {
+  type FixedBody,
+  type PastStep,
+  type Step,
+  Submission,
+} from '../../operation/parts/submission.ts';
+import { toUrl } from '../../lib/input/url.ts';
+import { warn } from '../../lib/input/warn.ts';
 import type { Row } from '../store/schema.ts';
 
 /** What is written of the requests of an entry, before one of them goes. */
-interface RequestNote extends Pick<Submission, 'isUnkeyed'> {
+interface RequestNote {
+  readonly isUnkeyed: boolean;
   readonly steps: readonly PastStep[];
 }
 
@@ -29,41 +37,26 @@ export interface KeepOptions {
 }
 
 /** The submission of an entry, in one attempt: nothing of it goes before that is kept on the disk. */
-export class EntrySubmission implements Submission {
-  readonly key: string;
-  readonly createdAt: number;
-  readonly past: readonly PastStep[];
-  wasSent: boolean;
-  isUnkeyed: boolean | undefined;
-  isRepeatable: boolean | undefined;
+export class EntrySubmission extends Submission {
   readonly #entry: Row;
   readonly #options: KeepOptions;
   readonly #signal: AbortSignal;
-  readonly #steps: Map<string, PastStep>;
   #unkept: Unkept | undefined;
   #wasOut = false;
   #isOver = false;
 
   constructor(entry: Row, options: KeepOptions, signal: AbortSignal) {
+    const { id: key, createdAt, aheadMs, isInDoubt: wasSent, isUnkeyed } = entry;
     const { past, takeBack } = options;
-    this.key = entry.id;
-    this.createdAt = entry.createdAt;
-    this.past = past;
-    this.wasSent = entry.isInDoubt;
-    this.isUnkeyed = entry.isUnkeyed;
+    super({ key, createdAt, aheadMs, wasSent, isUnkeyed, past });
     this.#entry = entry;
     this.#options = options;
     this.#signal = signal;
-    this.#steps = new Map(past.map((step) => [step.id, step]));
     signal.addEventListener('abort', () => {
       if (!this.#wasOut) takeBack().catch(() => {});
     });
   }
 
-  /** Its requests, those of earlier attempts included. */
-  get steps(): readonly PastStep[] {
-    return [...this.#steps.values()];
-  }
   /** Why nothing more of it goes; undefined while it may go. */
   get unkept(): Unkept | undefined {
     return this.#unkept;
@@ -73,17 +66,18 @@ export class EntrySubmission implements Submission {
     return this.#wasOut;
   }
 
-  digest(body: FixedBody): Promise<string> {
+  override recordSent(step: Step, rules: { readonly lifetimeMs?: number | undefined }): void {
+    super.recordSent(step, rules);
+    if (process.env.NODE_ENV !== 'production' && rules.lifetimeMs === undefined)
+      warnOfLifetime(step);
+  }
+
+  override digest(body: FixedBody): Promise<string> {
     return fingerprintOf(body);
   }
 
-  keep(step: Step): void {
-    const { attempt: _, ...kept } = step;
-    this.#steps.set(kept.id, kept);
-  }
-
   /** Before each request: since the last one, another tab may have taken it over. @throws where it may not go. */
-  async kept(): Promise<void> {
+  override async stored(): Promise<void> {
     this.#unkept = (await this.#keepAll()) ?? this.#unkept;
     this.refuseLate();
     this.refuseUnkept(this.#signal.aborted);
@@ -96,7 +90,7 @@ export class EntrySubmission implements Submission {
     // Nobody knows any more whether it was under way already.
     if (isUnkeyed && this.#entry.isRestored && !idempotent) return { kind: 'not-repeatable' };
     try {
-      return (await note({ isUnkeyed, steps: this.steps })) ? undefined : { kind: 'dropped' };
+      return (await note({ isUnkeyed, steps: this.past })) ? undefined : { kind: 'dropped' };
     } catch (error) {
       return { kind: 'unsent', error };
     }
@@ -121,4 +115,16 @@ export class EntrySubmission implements Submission {
   close(): void {
     this.#isOver = true;
   }
+}
+
+function warnOfLifetime({ target }: Step): void {
+  const { origin = '' } = toUrl(target.replace(/^\S+ /, '')) ?? {};
+  warn(
+    EntrySubmission,
+    origin,
+    `An entry of the outbox is sent to ${origin}, and its API is not declared to forget keys. An entry may wait for ` +
+      `days: sent again under a key that is forgotten, it is done twice. Declare how long keys are kept, ` +
+      `defineIdempotency({ ...profiles.draft, lifetimeMs: 86_400_000 }), or lifetimeMs: Infinity where it is for ever.`,
+    'outbox.md',
+  );
 }

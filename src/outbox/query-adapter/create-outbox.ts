@@ -5,10 +5,12 @@ import { pageOf } from '../../lib/input/warn.ts';
 import { forgetMade, replaceEarlier } from '../../lib/browser/hot-update.ts';
 import { instanceBehind, whatIsMade } from '../../react-query/instance.ts';
 import { browserPorts } from '../../tabs/ports.ts';
+import { bornNow } from '../../operation/parts/submission.ts';
 import { defineHandlers } from '../handler.ts';
 import { createOutboxCore, type Delivered, type OutboxCore } from '../outbox.ts';
 import { openIndexedDb } from '../store/backends.ts';
 import { databaseName, drain, prepareSync, syncTag } from './background-sync.ts';
+import type { MutationDefinition } from '../../react-query/mutation/definition.ts';
 import { createOutboxMutation } from './mutation.ts';
 import {
   type AnyOutboxHandlers,
@@ -132,6 +134,17 @@ function make<const H extends AnyOutboxHandlers>(
           },
         };
 
+  /** Without a receipt, as after a reload, a result is stored for the page that has submitted it. */
+  const follow: MutationDefinition['follow'] = (key, onDone) => {
+    const look = async (): Promise<void> => {
+      const entry = await core.find(key);
+      if (entry?.state === 'done') onDone(entry.data);
+    };
+    const begin = (): void => void look().catch(() => {});
+    begin();
+    return core.onChange(begin);
+  };
+
   const mutationOptions = (
     handler: string,
     options: OutboxMutationOptions<unknown, unknown, unknown> = {},
@@ -145,9 +158,9 @@ function make<const H extends AnyOutboxHandlers>(
         process.env.NODE_ENV !== 'production' && `one of ${[...definitions.keys()].join(', ')}`,
       );
     const { operations } = instance;
-    const mutationFn = createOutboxMutation(core, clock, handler, {
+    const mutationFn = createOutboxMutation(core, instance.clock, handler, {
       own,
-      definition: { policy, operations, fetch, json: createJson(fetch), isKept: true },
+      definition: { policy, operations, fetch, json: createJson(fetch), follow },
     });
     return { ...options, mutationFn, retry: false, networkMode: 'always' };
   };
@@ -156,7 +169,8 @@ function make<const H extends AnyOutboxHandlers>(
   const outbox = {
     ...shown,
     mutationOptions,
-    submit: (handler: string, variables: unknown) => core.submit(handler, variables),
+    submit: (handler: string, variables: unknown) =>
+      core.submit(handler, variables, bornNow(instance.clock)),
     dispose() {
       if (process.env.NODE_ENV !== 'production') forgetMade(outbox);
       core.dispose();

@@ -1,6 +1,7 @@
 import type { MutationFunction, MutationFunctionContext } from '@tanstack/react-query';
 import { isSteadfetchError } from '../../operation/errors.ts';
 import type { Operation } from '../../operation/operation.ts';
+import { bornNow, Submission } from '../../operation/parts/submission.ts';
 import { createIdempotencyKey } from '../../idempotency/key.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { PolicyOptions } from '../../policy/options.ts';
@@ -43,7 +44,7 @@ export function createOutboxMutation(
       const submission = record.submit(() =>
         extras.submissionOf
           ? extras.submissionOf(variables as never)
-          : { key: createIdempotencyKey(), createdAt: clock.now() },
+          : new Submission({ key: createIdempotencyKey(), ...bornNow(clock) }),
       );
       const { key } = submission;
       const shown = operations.begin('mutation', { policy, submission });
@@ -76,7 +77,7 @@ export function createOutboxMutation(
         return await submitted.delivered;
       } catch (error) {
         // Whoever keeps the submission asks a user before it is submitted again.
-        if (isSteadfetchError(error) && !error.operation.keyed) submission.isUnkeyed = true;
+        if (isSteadfetchError(error) && !error.operation.keyed) submission.recordUnkeyed();
         throw error;
       } finally {
         shown.mirror({ phase: { kind: 'ended', result: undefined } });

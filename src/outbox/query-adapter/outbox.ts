@@ -159,12 +159,13 @@ export interface Outbox<
   readonly find: (idempotencyKey: string) => Promise<OutboxEntry | undefined>;
   /**
    * Sends an entry now: one that waits, or a dead letter. Under the same key as long as it may have
-   * been done; what was surely refused gets a new one.
+   * been done and its key can tell; what was surely refused gets a new one. So does one that is `expired`,
+   * `age-unknown` or `cannot-find-out`: it may then be done twice, so let the user decide.
    *
    * @returns the key by which it goes now; undefined when there is no such entry.
    */
   readonly retry: (idempotencyKey: string) => Promise<string | undefined>;
-  /** The same for all dead letters. */
+  /** The same for all dead letters, but what may have been done keeps its key: so many a user does not look at. */
   readonly retryAll: () => Promise<void>;
   /**
    * Sends an entry with other variables, under a new key. Where it may have been done already, it may

@@ -66,7 +66,14 @@ export function toWhole(raw: Row): Row {
   expect('owner', isText, '');
   expect('liveOwner', orNone(isText), undefined);
   expect('lane', isText, laneOf(row['handler'] as string));
-  for (const field of ['lastAttemptAt', 'notBefore', 'noted', 'unsent', 'timeouts'] as const)
+  for (const field of [
+    'lastAttemptAt',
+    'notBefore',
+    'noted',
+    'unsent',
+    'timeouts',
+    'redrives',
+  ] as const)
     expect(field, orNone(isTime), undefined);
   expect('lastError', orNone(isError), undefined);
   expect('deadReason', orNone(isText), 'unreadable');

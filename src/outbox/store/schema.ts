@@ -14,6 +14,10 @@ export type DeadReason =
   | 'answer-lost'
   /** It may have been done, and its key is older than its API keeps one. */
   | 'expired'
+  /** It may have been done, and the age of its key is not known: the clock was set back since another page made it. */
+  | 'age-unknown'
+  /** It may have been done, and sent again under its key, that was not found out: its API gives a stored failure. */
+  | 'cannot-find-out'
   /** The app's own limits, `maxAttempts` and `maxAgeMs`. */
   | 'max-attempts'
   | 'max-age'
@@ -44,6 +48,8 @@ export interface Row {
   readonly variables: unknown;
   /** In epoch milliseconds, as all times. */
   readonly createdAt: number;
+  /** How far the clock of its page was ahead of that, because that was set back before. */
+  readonly aheadMs?: number;
   /** Those with the same are sent one after the other, the oldest first. */
   readonly scope?: string | undefined;
   /** The tab that has submitted it, and is told its result. */
@@ -80,6 +86,8 @@ export interface Row {
   readonly isRestored?: boolean;
   /** A user has sent it again: what was definitely refused takes a fresh key. */
   readonly isRedriven?: boolean;
+  /** So often a user has sent it again under its key, when it was not known whether it was done. */
+  readonly redrives?: number;
   /** The browser could not read it any more: only what its indexes knew is left. */
   readonly isGone?: boolean;
   /** What may have been sent of it, with its bytes, as the codec keeps them. */

@@ -26,8 +26,11 @@ export interface MutationDefinition extends MutationExtras {
   /** Those of its instance. */
   readonly fetch: SteadyFetch;
   readonly json: SteadyJson;
-  /** Its variables are kept before anything is sent: the page may be left meanwhile. @default false */
-  readonly isKept?: boolean | undefined;
+  /**
+   * Where its variables are stored before anything is sent, so that the page may be left: calls back once what was
+   * submitted under this key is done, until the returned function is called. @default they are not stored
+   */
+  readonly follow?: ((key: string, onDone: (data: unknown) => void) => () => void) | undefined;
   /** The same mutationFn, made with more. */
   readonly extend: (extras: MutationExtras) => MutationFunction;
 }

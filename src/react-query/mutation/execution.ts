@@ -35,7 +35,7 @@ class MutationRecord extends Owner {
 
   /** Its submission is made once, also when the app's own `retry` calls the mutationFn again. */
   submit(makeSubmission: () => Submission): Submission {
-    if (this.#submission) this.#submission.wasSent = true;
+    this.#submission?.recordResent();
     return (this.#submission ??= makeSubmission());
   }
 

@@ -8,7 +8,7 @@ import type {
 import { attemptContext, bindFetch } from '../../fetch/bind-fetch.ts';
 import type { RawFetch, SteadyFetch } from '../../fetch/fetch.ts';
 import { createJson, type SteadyJson } from '../../fetch/json.ts';
-import type { Submission, PastStep } from '../../operation/parts/submission.ts';
+import { bornNow, Submission } from '../../operation/parts/submission.ts';
 import { runLoop } from '../../operation/loop.ts';
 import { submissionExtension } from '../../fetch/keys.ts';
 import { checkMisnamed, reject } from '../../lib/input/check.ts';
@@ -153,19 +153,6 @@ export function mutationOptions(
 type Given = MutationFunctionContext;
 type SteadyFn = MutationFunction;
 
-/** A submission that knows its steps when the app's own `retry` calls the mutationFn again. */
-function rememberSteps(key: string, createdAt: number): Submission {
-  const steps = new Map<string, PastStep>();
-  return {
-    key,
-    createdAt,
-    get past() {
-      return [...steps.values()];
-    },
-    keep: (step) => void steps.set(step.id, step),
-  };
-}
-
 interface ExecutionParts extends MutationExtras {
   readonly policy: PolicyOptions | undefined;
   readonly mutationFn: (variables: never, context: SteadyMutationContext) => Promise<unknown>;
@@ -178,13 +165,13 @@ function run(
   variables: unknown,
   given: Given,
 ): Promise<unknown> {
-  const { operations, wall } = context;
+  const { operations, clock } = context;
   if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
   const record = beginMutation(given, options, variables);
   const submission = record.submit(() =>
     submissionOf
       ? submissionOf(variables as never)
-      : rememberSteps(createIdempotencyKey(), wall.now()),
+      : new Submission({ key: createIdempotencyKey(), ...bornNow(clock) }),
   );
   const known = answer?.();
   if (known) return Promise.resolve(known.data);

@@ -84,6 +84,9 @@ export const english: UiTexts = {
       'not-repeatable': 'It may have arrived. Sent again, it could be done twice.',
       'answer-lost': 'It was done, but the answer could not be read.',
       expired: 'It may have arrived, and it is too old to be sent again safely.',
+      'age-unknown': 'It may have arrived, and it may be too old to be sent again safely.',
+      'cannot-find-out':
+        'It may have arrived, and the server does not say. Sent again, it could be done twice.',
       'max-attempts': 'It was tried often enough.',
       'max-age': 'It is too old.',
       'handler-missing': 'This version of the page cannot send it.',

@@ -87,6 +87,10 @@ export const german: UiTexts = {
       'answer-lost': 'Es wurde ausgeführt, aber die Antwort war nicht lesbar.',
       expired:
         'Es ist vielleicht angekommen, und es ist zu alt, um es ohne Risiko noch einmal zu senden.',
+      'age-unknown':
+        'Es ist vielleicht angekommen, und vielleicht zu alt, um es ohne Risiko noch einmal zu senden.',
+      'cannot-find-out':
+        'Es ist vielleicht angekommen, und der Server sagt es nicht. Wird es noch einmal gesendet, könnte es doppelt ausgeführt werden.',
       'max-attempts': 'Alle Versuche sind aufgebraucht.',
       'max-age': 'Es ist zu alt.',
       'handler-missing': 'Diese Version der Seite kann es nicht senden.',

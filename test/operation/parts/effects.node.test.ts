@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { Submission } from '../../../src/operation/parts/submission.ts';
 import { Effects } from '../../../src/operation/parts/effects.ts';
 
 const orders = 'POST /orders';
@@ -9,7 +10,7 @@ const keyed = (key: string) => ({
 });
 
 function open(wasSent = false): Effects {
-  return new Effects({ key: 'k', createdAt: 0, wasSent });
+  return new Effects(new Submission({ key: 'k', createdAt: 0, wasSent }));
 }
 
 describe('is the outcome unknown', () => {

@@ -3,6 +3,7 @@ import { act } from '@testing-library/react';
 import { useState } from 'react';
 import { createSteadfetch, mutationOptions, watchConnectivity } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { Submission } from '../../../src/operation/parts/submission.ts';
 import { extendMutation } from '../../../src/react-query/mutation/definition.ts';
 import { createHandle } from '../handle.ts';
 import { createOrderRig, type Send, sendOrder } from '../order-rig.tsx';
@@ -250,7 +251,7 @@ describe('the key', () => {
     rig.server.plan('/orders', 503);
     const options = mutationOptions(rig.steady, { mutationKey, mutationFn: sendOrder });
     const mutationFn = extendMutation('a test', options.mutationFn, {
-      submissionOf: ({ sku }: { sku: string }) => ({ key: `k-${sku}`, createdAt: 5 }),
+      submissionOf: ({ sku }: { sku: string }) => new Submission({ key: `k-${sku}`, createdAt: 5 }),
     });
     rig.submit({ ...options, mutationFn }, { sku: 'kite' });
     rig.submit(options);
@@ -260,7 +261,9 @@ describe('the key', () => {
 
   test('no submission is given to a mutationFn that is not ours', () => {
     expect(() =>
-      extendMutation('a test', async () => 1, { submissionOf: () => ({ key: 'k', createdAt: 0 }) }),
+      extendMutation('a test', async () => 1, {
+        submissionOf: () => new Submission({ key: 'k', createdAt: 0 }),
+      }),
     ).toThrow(/^a test: mutationFn is .*, and must be that of mutationOptions\.$/s);
   });
 });

@@ -65,6 +65,8 @@ const claims: Readonly<Record<string, readonly Claim[]>> = {
   'outbox.reasons.not-repeatable': ['may be done', 'is over'],
   'outbox.reasons.answer-lost': ['done', 'is over'],
   'outbox.reasons.expired': ['may be done', 'is over'],
+  'outbox.reasons.age-unknown': ['may be done', 'is over'],
+  'outbox.reasons.cannot-find-out': ['may be done', 'is over'],
   'outbox.reasons.max-attempts': ['is over'],
   'outbox.reasons.max-age': ['is over'],
   'outbox.reasons.handler-missing': ['is over'],
@@ -123,6 +125,7 @@ const failures: readonly Kind[] = [
   { kind: 'aborted' },
   { kind: 'invalid' },
   { kind: 'expired' },
+  { kind: 'age-unknown' },
   { kind: 'error' },
   ...pauseReasons.map(
     (reason) => ({ kind: 'paused-too-long', reason, retryAt: undefined }) as const,
@@ -147,6 +150,7 @@ const stops: readonly RetryState['reason'][] = [
   'should-retry',
   'paused-too-long',
   'expired',
+  'age-unknown',
   'cancelled',
 ];
 const reasons: Readonly<Record<RetryState['status'], readonly RetryState['reason'][]>> = {
