@@ -1,11 +1,12 @@
 import { discard } from '../lib/discard.ts';
 import { readPassed } from '../operation/error-info.ts';
+import { isProblem } from '../operation/problem.ts';
 import { recordRequest } from '../operation/warn-of-loop.ts';
 import { type AnswerFailure, failures } from '../policy/outcome.ts';
 import { Attempt, type FetchContext } from './attempt/attempt.ts';
 import { classifyStatus } from './attempt/classify.ts';
 import { failed, recoverRejection } from './attempt/failure.ts';
-import { accept, receiveAnswer } from './attempt/answer.ts';
+import { accept, awaitProblem, receiveAnswer } from './attempt/answer.ts';
 import { extensionsOf, type Recovery, sign } from './extension.ts';
 import { isBodySpent, type SteadyInit } from './init.ts';
 import { checkUnkeyed } from './keys.ts';
@@ -40,7 +41,13 @@ export async function send(
       const classifying = classify(attempt, response, shown);
       const failure = classifying ? await classifying : shown;
       const recovery = failure && (await recover(attempt, response, failure));
-      if (!recovery) return accept(attempt, response, failure);
+      if (!recovery) {
+        const isAwaited = failure?.kind === 'http' && !request.isRaw && isProblem(response);
+        if (!isAwaited) return accept(attempt, response, failure);
+        // The attempt is settled by its headers.
+        attempt.recordOutcome(failure);
+        return accept(attempt, response, failure, await awaitProblem(attempt, response));
+      }
       if (recovery.response) return recovery.response;
       init = recovery.resend;
     }

@@ -3,6 +3,7 @@ import type { Decision } from '../policy/decide.ts';
 import type { Operation } from '../policy/operation.ts';
 import { type Failure, failures, type HttpFailure } from '../policy/outcome.ts';
 import { reportOf } from './error-info.ts';
+import type { Problem } from './problem.ts';
 
 /** The stable codes of {@link SteadfetchError}. */
 export type SteadfetchErrorCode =
@@ -26,6 +27,7 @@ export interface SteadfetchErrorInit {
   readonly operation: Operation;
   readonly outcome: Failure;
   readonly response?: Response | undefined;
+  readonly problem?: Problem | undefined;
   readonly cause?: unknown;
 }
 
@@ -85,6 +87,12 @@ export class HttpError extends SteadfetchError {
   override readonly name = 'HttpError' as const;
   override readonly code = 'http' as const;
   declare readonly response: Response;
+  /** What the API says of it in Problem Details (RFC 9457); undefined if its body is another, or has not come within half a second. */
+  readonly problem: Problem | undefined;
+  constructor(message: string, init: SteadfetchErrorInit) {
+    super(message, init);
+    this.problem = init.problem;
+  }
   /** The status code of the answer, or the one that it counts as by the `outcomes` of its API. */
   get status(): number {
     return (this.outcome as HttpFailure).status;

@@ -1,5 +1,7 @@
 import { HttpError, UnexpectedContentError } from '../../operation/errors.ts';
 import { type AnswerFailure, failures } from '../../policy/outcome.ts';
+import { withLimit } from '../../lib/timer.ts';
+import { type Problem, readProblem } from '../../operation/problem.ts';
 import { endExtensions } from '../extension.ts';
 import { mistake } from '../init.ts';
 import type { Attempt } from './attempt.ts';
@@ -36,6 +38,7 @@ export function accept(
   attempt: Attempt,
   response: Response,
   failure: AnswerFailure | undefined,
+  problem?: Problem,
 ): Response {
   const { context, request } = attempt;
   const { status } = response;
@@ -59,17 +62,22 @@ export function accept(
   if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, request.url, response);
   if (request.isRaw && failure.kind === 'http')
     return recordFailure(attempt, response, failure, response);
-  throw refuse(attempt, response, failure);
+  throw refuse(attempt, response, failure, problem);
 }
 
 /** The error of an answer that has failed. */
-function refuse(attempt: Attempt, response: Response, failure: AnswerFailure): Error {
+function refuse(
+  attempt: Attempt,
+  response: Response,
+  failure: AnswerFailure,
+  problem: Problem | undefined,
+): Error {
   const { status, statusText } = response;
   const answered = `The server answered ${status} ${statusText}`.trimEnd();
   if (failure.kind === 'http') {
     // Its API may have read another status from it.
     const read = failure.status === status ? '' : `, classified as ${failure.status}`;
-    return fail(attempt, HttpError, answered + read, failure, { response });
+    return fail(attempt, HttpError, answered + read, failure, { response, problem });
   }
   const why = attempt.request.expect === 'json' ? 'where JSON was expected' : 'after a redirect';
   const what = `${answered}, with content type ${shownType(response)} ${why}`;
@@ -93,6 +101,22 @@ async function endWhenUnread(attempt: Attempt, response: Response): Promise<void
   if (findGuard(response)?.isRead || typeof FinalizationRegistry === 'undefined') return;
   unread ??= new FinalizationRegistry((lost) => lost.end());
   unread.register(response, attempt);
+}
+
+/** So long the Problem Details of a failure are waited for, which are most often there with its headers. */
+const problemMs = 500;
+
+/** Reads the Problem Details of an answer that has failed; undefined where it has none. Never rejects. */
+export async function awaitProblem(
+  attempt: Attempt,
+  response: Response,
+): Promise<Problem | undefined> {
+  const read = async (): Promise<Problem | undefined> => {
+    const guard = findGuard(response);
+    const isSmall = !guard?.isStreaming || (await guard.readAhead(mostBytes));
+    return isSmall ? readProblem(await response.clone().text()) : undefined;
+  };
+  return withLimit(attempt.context, read, () => undefined, problemMs).catch(() => undefined);
 }
 
 /** An error's body up to this size is kept, so that it can be read at any time. */

@@ -7,6 +7,7 @@ import {
   NetworkError,
   TimeoutError,
   type UnexpectedContentError,
+  type SteadfetchErrorInit,
 } from '../../operation/errors.ts';
 import { limitPassed } from '../../operation/time-limit.ts';
 import { recordFailedRequest } from '../../operation/warn-of-loop.ts';
@@ -63,7 +64,7 @@ export function fail(
     | typeof UnexpectedContentError,
   what: string,
   outcome: Failure,
-  details: { readonly response?: Response | undefined; readonly cause?: unknown },
+  details: Omit<SteadfetchErrorInit, 'operation' | 'outcome'>,
 ): Error {
   const operation = attempt.request.operation.view(attempt.request);
   const error = new Type(`${what}.`, { operation, outcome, ...details });

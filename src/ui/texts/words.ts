@@ -4,6 +4,7 @@ import type { DeadReason } from '../../outbox/store/schema.ts';
 import type { UnknownSubmission } from '../../form/safe-submit.ts';
 import type { Failure, Processed } from '../../policy/outcome.ts';
 import type { RetryState } from '../../react-query/status/status.ts';
+import { problemOf } from '../../operation/problem.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { FailureWord, TimeTexts, UiTexts } from './ui-texts.ts';
@@ -34,6 +35,9 @@ function wordOf(failure: Failure, isRetried: boolean): FailureWord {
   }
 }
 
+/** Of what an API says, a user is shown so many characters at the most. */
+const mostSaid = 300;
+
 /**
  * What went wrong, in the words of the user in front of the page. A text never says otherwise than the one
  * beside it: a refusal is not retried, and does not leave open whether the mutation was done.
@@ -43,6 +47,11 @@ function failureText({ lastError, status: state }: RetryState, texts: UiTexts): 
   const word = wordOf(failure, state === 'waiting');
   if (state === 'unknown' && (word === 'refused' || word === 'rate-limited'))
     return texts.mutation.earlier;
+  const { detail, title } = problemOf(lastError) ?? {};
+  const said = state === 'failed' && word === 'refused' ? (detail ?? title) : undefined;
+  // The sentence has an end of its own.
+  if (said)
+    return said.length > mostSaid ? `${said.slice(0, mostSaid)}…` : said.replace(/[.。]$/, '');
   const text = texts.failures[word];
   return failure.kind === 'http' ? `${text} (${failure.status})` : text;
 }
@@ -115,6 +124,8 @@ const claims: Partial<Record<DeadReason, Processed>> = {
   refused: 'no',
   'not-repeatable': 'unknown',
   expired: 'unknown',
+  'age-unknown': 'unknown',
+  'cannot-find-out': 'unknown',
   'answer-lost': 'yes',
 };
 
