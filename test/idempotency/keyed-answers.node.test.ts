@@ -64,7 +64,7 @@ describe('refused', () => {
     },
   );
 
-  test.each([401, 403, 404, 408, 429, 500])(
+  test.each([401, 403, 404, 408, 500])(
     'a %i shows nothing there, because what stands before the API gives it, too',
     async (status) => {
       const { error } = await send({ refusalIsStored: true }, refuse, answer(status));
