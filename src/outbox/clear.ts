@@ -7,6 +7,7 @@ import type { OtherTabs } from './messages.ts';
 import type { Receipts } from './enqueue.ts';
 import type { EntryStorage } from './storage.ts';
 import { createRowStore } from './store/create-row-store.ts';
+import { reasonOf } from './store/open-database.ts';
 import type { Backend } from './store/schema.ts';
 
 /**
@@ -148,7 +149,7 @@ type NotCleared = { readonly reason: unknown } | undefined;
 export interface ForgetContext {
   readonly clock: Clock;
   readonly receipts: Receipts;
-  readonly memory: Pick<PageMemory, 'endWaiting'>;
+  readonly memory: Pick<PageMemory, 'endWaiting' | 'clears'>;
   readonly storage: Pick<EntryStorage, 'engines' | 'durable' | 'reopen' | 'lose'>;
   readonly mark: ClearMark;
   readonly others: Pick<OtherTabs, 'post'>;
@@ -194,7 +195,7 @@ export function createForget({
       return undefined;
     } catch (error) {
       // What is on that disk must not be sent, nor anything be added to it.
-      storage.lose(engine, error);
+      storage.lose(engine, reasonOf(error) ?? 'unavailable');
       return { reason: error };
     }
   };
@@ -210,6 +211,7 @@ export function createForget({
     one,
     async all() {
       const token = mark.set();
+      memory.clears.add(token);
       others.post({ kind: 'cleared', token });
       for (const [id] of receipts.all()) leave(id);
       const failure = await clearSoon(token);
@@ -219,8 +221,9 @@ export function createForget({
     },
     async obey(token) {
       mark.hear(token);
+      memory.clears.add(token);
       const all = receipts.all();
-      for (const [id, { isSaved }] of all) if (!isSaved) leave(id);
+      for (const [id, { savedIn }] of all) if (savedIn === undefined) leave(id);
       await clearSoon(token);
       const durable = storage.durable();
       // What the other tab has not seen is of this page alone.

@@ -10,7 +10,8 @@ import { failures } from '../policy/outcome.ts';
 import type { Codec } from './codec.ts';
 import { discarded, disposedOf, type EntryFacts } from './errors.ts';
 import { type HandlerDefinition, scopeOf } from './handler.ts';
-import type { RowStore } from './store/row-store.ts';
+import type { Engine } from './delivery/engine.ts';
+import type { EntryStorage } from './storage.ts';
 import { laneOf, type Row, rowSchema, type Unplaced } from './store/schema.ts';
 
 /** What this tab does with a submission of its own. */
@@ -35,8 +36,8 @@ export interface Receipt {
   onProgress: OnProgress | undefined;
   /** As it is kept; undefined before. */
   entry: Unplaced | undefined;
-  /** It is on the disk, where other tabs find it. */
-  isSaved: boolean;
+  /** The database that has it, where other tabs find it. */
+  savedIn: string | undefined;
   /** It is there, or in this page alone: it may have been sent. */
   isKept: boolean;
 }
@@ -47,8 +48,8 @@ export interface Receipts {
   readonly begin: (facts: EntryFacts, onProgress: OnProgress | undefined) => Receipt;
   readonly get: (id: string) => Receipt | undefined;
   readonly all: () => readonly (readonly [id: string, Receipt])[];
-  /** Whether it is on the disk: then the page can be left. */
-  readonly save: (id: string, isSaved: boolean) => void;
+  /** It is kept, in this database: then the page can be left; or (without one) in this page alone. */
+  readonly save: (id: string, savedIn: string | undefined) => void;
   readonly resolve: (id: string, data: unknown) => void;
   readonly reject: (id: string, error: unknown) => void;
   /** It has another id from now on. */
@@ -93,7 +94,7 @@ export function createReceipts(): Receipts {
         });
         // Whoever does not look at it finds its end among the entries.
         promise.catch(() => {});
-        const none = { onProgress, entry: undefined, isSaved: false, isKept: false };
+        const none = { onProgress, entry: undefined, savedIn: undefined, isKept: false };
         one = { facts, promise, ...none, ...end };
         known.set(id, one);
         setSaved(id, false);
@@ -103,12 +104,12 @@ export function createReceipts(): Receipts {
     },
     get: (id) => known.get(id),
     all: () => [...known],
-    save(id, isSaved) {
+    save(id, savedIn) {
       const one = known.get(id);
       if (!one) return;
-      one.isSaved = isSaved;
+      one.savedIn = savedIn;
       one.isKept = true;
-      setSaved(id, isSaved);
+      setSaved(id, savedIn !== undefined);
     },
     resolve: (id, data) => take(id)?.resolve(data),
     reject: (id, error) => take(id)?.reject(error),
@@ -158,7 +159,10 @@ export interface Enqueuer {
    * Keeps once more what was submitted here, and is not there: somebody has deleted the database. What is
    * there may have ended meanwhile: that, `settle` tells.
    */
-  readonly restore: (store: RowStore, settle: (id: string) => Promise<void>) => Promise<void>;
+  readonly restore: (
+    engine: Pick<Engine, 'store' | 'generation'>,
+    settle: (id: string) => Promise<void>,
+  ) => Promise<void>;
   /**
    * Resolves when all that was submitted before is kept, or could not be. What is submitted from here on
    * is kept after `work`, too.
@@ -173,10 +177,7 @@ interface EnqueuerContext {
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly codec: Codec;
   readonly receipts: Receipts;
-  readonly add: (
-    entry: Unplaced,
-    isWanted: () => boolean,
-  ) => Promise<{ readonly entry: Row; readonly isDurable: boolean }>;
+  readonly add: EntryStorage['add'];
   readonly discard: (id: string) => Promise<unknown>;
   /** Is told of each entry that is kept, as it is there; another press may have been first. */
   readonly onKept: (entry: Row, isDurable: boolean) => Promise<void>;
@@ -189,18 +190,19 @@ export function createEnqueuer(context: EnqueuerContext): Enqueuer {
   let isOver = false;
 
   /** @returns whether it is on the disk. */
-  const keep = async (known: Receipt, entry: Unplaced): Promise<boolean> => {
+  const keep = async (known: Receipt, entry: Unplaced, isMoved: boolean): Promise<boolean> => {
     const { id } = entry;
     const isWanted = (): boolean => receipts.get(id) === known;
     if (!isWanted()) throw discarded(entry);
     known.entry = entry;
-    const { entry: added, isDurable } = await add(entry, isWanted);
+    const { entry: added, savedIn } = await add(entry, isWanted, isMoved);
+    const isDurable = savedIn !== undefined;
     if (!isWanted()) {
       // A user has discarded it meanwhile.
       await discard(id);
       throw discarded(entry);
     }
-    receipts.save(id, isDurable);
+    receipts.save(id, savedIn);
     if (!isOver) await onKept(added, isDurable);
     return isDurable;
   };
@@ -244,7 +246,8 @@ export function createEnqueuer(context: EnqueuerContext): Enqueuer {
         const known = receipts.begin(entry, onProgress);
         const saved = turn.then(async () => {
           try {
-            return { isDurable: await keep(known, { ...entry, variables: await closing }) };
+            const sealed = { ...entry, variables: await closing };
+            return { isDurable: await keep(known, sealed, false) };
           } catch (error) {
             if (!known.isKept && !isSteadfetchError(error)) noteUnkept(error);
             if (receipts.get(id) === known) receipts.reject(id, error);
@@ -258,13 +261,21 @@ export function createEnqueuer(context: EnqueuerContext): Enqueuer {
         throw error;
       }
     },
-    async restore(store, settle) {
+    async restore({ store, generation }, settle) {
       for (const [id, known] of receipts.all()) {
-        const { entry, isSaved } = known;
-        if (!isSaved) continue;
-        // What another tab has edited is known to the disk alone.
-        if (!entry || (await store.find(id))) await settle(id);
-        else await keep(known, { ...entry, isInDoubt: true, isRestored: true }).catch(() => {});
+        const { entry, savedIn } = known;
+        if (savedIn === undefined) continue;
+        // Where the same database has it no more, it has ended. What another tab has edited, only the disk knows.
+        if (savedIn === generation || !entry || (await store.find(id))) {
+          await settle(id);
+          continue;
+        }
+        const lost = { ...entry, isInDoubt: true, isRestored: true };
+        try {
+          await keep(known, lost, true);
+        } catch (error) {
+          if (isSteadfetchError(error)) receipts.reject(id, error);
+        }
       }
     },
     turn(work) {

@@ -15,7 +15,7 @@ import type { HandlerDefinition } from './handler.ts';
 import { createPauses, joinTabs, watchSuccesses } from './messages.ts';
 import { createRedrive, createSweeper } from './redrive.ts';
 import { createDisplay, type Display, isAnyLeft, type OutboxState } from './state.ts';
-import { createStorage, type StorageContext } from './storage.ts';
+import { EntryStorage, type StorageContext } from './storage.ts';
 import type { Settled } from './store/row-store.ts';
 import { originOfLane, type Row } from './store/schema.ts';
 
@@ -77,7 +77,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
 
   const mark = createClearMark(context.name);
   const pauses = createPauses((message) => others.post(message));
-  const display = createDisplay(clock, () => storage.engines(), pauses);
+  const display = createDisplay(clock, () => storage, pauses);
   const others = joinTabs(ports, context.name, {
     changed: display.refresh,
     owner() {
@@ -152,7 +152,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     onChange();
   };
 
-  const storage = createStorage({
+  const storage: EntryStorage = new EntryStorage({
     ...shared,
     async open(...told) {
       const backend = await context.open(...told);
@@ -164,13 +164,13 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     onCleared: (token) => void forget.obey(token),
     onOpen: (engine) => resume(engine),
   });
-  const sweeper = createSweeper(clock, storage.durable);
+  const sweeper = createSweeper(clock, () => storage.durable());
   const redrive = createRedrive({ ...shared, storage });
   const forget = createForget({ ...shared, mark, storage });
   const entries = createEntries({ ...shared, storage, forget });
   const enqueuer = createEnqueuer({
     ...shared,
-    add: storage.add,
+    add: (...given) => storage.add(...given),
     discard: entries.discard,
     async onKept(entry, isDurable) {
       const { id, state, attempts } = entry;
@@ -187,7 +187,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     const steps = [
       // First: what it revives has an end that nobody was told yet.
       () => redrive.all(engine),
-      () => enqueuer.restore(engine.store, redrive.settle),
+      () => enqueuer.restore(engine, redrive.settle),
       () => engine.ownership.look(),
       engine.adoptStrays,
       // Whoever has delivered what is not old enough yet may be gone before it is.
@@ -250,7 +250,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
   /** Whoever waits is told what becomes of it from here on. */
   const leave = (isKnown: (receipt: Receipt) => boolean): void => {
     for (const [id, known] of receipts.all())
-      if (isKnown(known)) receipts.reject(id, leftBehind(known.facts, known.isSaved));
+      if (isKnown(known)) receipts.reject(id, leftBehind(known.facts, known.savedIn !== undefined));
   };
   /** What is on its way to the disk gets there, and a clear is done, before the database is closed. */
   const end = async (): Promise<void> => {
@@ -294,7 +294,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       display.dispose();
       sweeper.dispose();
       storage.stop();
-      leave(({ isSaved }) => isSaved);
+      leave(({ savedIn }) => savedIn !== undefined);
       void end();
     },
   };

@@ -93,7 +93,7 @@ export function createRedrive({
   const settle: Redrive['settle'] = async (id, delivered) => {
     const engine = storage.durable();
     const known = receipts.get(id);
-    if (!engine || !known?.isSaved) return;
+    if (!engine || known?.savedIn === undefined) return;
     try {
       const entry = await engine.store.find(id);
       if (receipts.get(id) !== known) return;

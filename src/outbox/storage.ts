@@ -3,7 +3,7 @@ import { createRowStore } from './store/create-row-store.ts';
 import type { Backend, Row, Unplaced } from './store/schema.ts';
 import { createEngine, type Engine, type EngineContext } from './delivery/engine.ts';
 import type { Display } from './state.ts';
-import { disposedOf, leftBehind } from './errors.ts';
+import { discarded, disposedOf, leftBehind } from './errors.ts';
 import { createMemoryBackend } from './store/backends.ts';
 import {
   DatabaseError,
@@ -11,221 +11,302 @@ import {
   type NotDurableReason,
   reasonOf,
 } from './store/open-database.ts';
+import { pagesOf } from './store/row-store.ts';
 
-/** Where the entries of this page are: on the disk, or only here. */
-export interface EntryStorage {
-  /** Resolves once it is known whether there is a disk; rejects once it is disposed of. */
-  readonly ready: () => Promise<unknown>;
-  readonly durable: () => Engine | undefined;
-  readonly engines: () => readonly Engine[];
-  /**
-   * Keeps an entry, on the disk if that is possible.
-   *
-   * @throws SteadfetchError (as a rejection) once `isWanted` says that it was discarded meanwhile.
-   */
-  readonly add: (
-    entry: Unplaced,
-    isWanted: () => boolean,
-  ) => Promise<{ readonly entry: Row; readonly isDurable: boolean }>;
-  /** Writes what a user has asked for; whether the disk takes it is shown. Rejects as `work` does. */
-  readonly write: <T>(engine: Engine, work: () => Promise<T>) => Promise<T>;
-  /**
-   * Opens the database once more, where it is not open. @returns why it is not; undefined when it is, or
-   * this environment has none.
-   */
-  readonly reopen: () => Promise<{ readonly reason: unknown } | undefined>;
-  /** This engine is no longer used; its database is opened anew later. */
-  readonly lose: (engine: Engine, error: unknown) => void;
-  /** Nothing more is sent, and nothing of earlier pages is taken; what is submitted is still kept. */
-  readonly stop: () => void;
-  readonly dispose: () => void;
-}
-
-export interface StorageContext extends Omit<EngineContext, 'store' | 'onError' | 'display'> {
+export interface StorageContext extends Omit<
+  EngineContext,
+  'store' | 'generation' | 'onError' | 'display'
+> {
   readonly open: (
     onLost: (reason: NotDurableReason) => void,
     onErased: () => void,
   ) => Promise<Backend>;
   readonly display: Pick<Display, 'refresh' | 'show'>;
-  /** A database was opened: now what an earlier page has left can be sent. */
+  /** A database was opened: what an earlier page, or an earlier connection, has left can be sent. */
   readonly onOpen: (engine: Engine) => Promise<void>;
 }
 
-/** A database that is not there is opened anew after so long, and then after twice as long each time. */
+/** An entry as it is kept. */
+export interface Kept {
+  readonly entry: Row;
+  /** The database that has it; undefined where it is in this page alone. */
+  readonly savedIn: string | undefined;
+}
+
+/** A database that is not there is opened again after this time, and then after twice as long each time. */
 const reopenMs = 1000;
 const longestReopenMs = 60_000;
-/** What may be on a disk that does not work, and is not to be, is looked for again after so long. */
-const lookAgainMs = 5000;
 
-export function createStorage(context: StorageContext): EntryStorage {
-  const { open: openBackend, display, onOpen } = context;
-  const { clock } = context.sender;
-  const show = (storage: NotDurableReason | 'durable'): void => display.show({ storage });
-  const hasDisk = hasIndexedDb();
-  let durable: Engine | undefined;
-  let memory: Engine | undefined;
-  let waitMs = reopenMs;
-  let setReopening: Alarm | undefined;
-  let isStopped = false;
-  let isOver = false;
-  /** Why the database is not open, as far as is known. */
-  let failure: unknown;
-  let opening: Promise<void> | undefined;
+/**
+ * Where the entries of this page are: on the disk, or in the page as long as the disk does not take them. A
+ * connection that fails is closed, and another is opened; then what the page holds is moved to the disk.
+ */
+export class EntryStorage {
+  readonly #context: StorageContext;
+  readonly #hasDisk: boolean = hasIndexedDb();
+  readonly #isOpen: Promise<void>;
+  #durable: Engine | undefined;
+  #memory: Engine | undefined;
+  #waitMs = reopenMs;
+  #setReopening: Alarm | undefined;
+  #opening: Promise<void> | undefined;
+  #moving: Promise<void> | undefined;
+  #isStopped = false;
+  #isOver = false;
+  /** Why the database is not open. */
+  #failure: unknown;
+  /** Entries that the page holds, and that a connection that failed may have written all the same. */
+  readonly #copies: Set<string> = new Set();
 
-  const engines = (): readonly Engine[] =>
-    [durable, memory].filter((engine) => engine !== undefined);
-  const isBlockedOnDisk = async (scope: string): Promise<boolean> =>
-    (await durable?.store.isBlocked(scope).catch(() => false)) ?? false;
-  const open = async (): Promise<void> => {
-    let engine: Engine | undefined;
-    try {
-      const backend = await openBackend(
-        (reason) => lose(engine, reason),
-        () => display.show({ wasErased: true }),
-      );
-      if (isOver) return backend.close();
-      engine = createEngine({
-        ...context,
-        store: createRowStore(backend, { isSending: (scope) => !!memory?.store.isSending(scope) }),
-        onError: (error) => noteTrouble(engine, reasonOf(error)),
-      });
-    } catch (error) {
-      failure = error;
-      if (isOver) return;
-      const reason = reasonOf(error) ?? 'unavailable';
-      show(reason);
-      if (hasDisk && reason !== 'newer-version') openLater();
-      return;
+  constructor(context: StorageContext) {
+    this.#context = context;
+    this.#isOpen = this.#openOnce();
+  }
+
+  /** Resolves once it is known whether there is a disk; rejects once it is disposed of. */
+  async ready(): Promise<void> {
+    if (this.#isStopped) throw disposedOf('outbox');
+    await this.#isOpen;
+  }
+
+  durable(): Engine | undefined {
+    return this.#durable;
+  }
+
+  engines(): readonly Engine[] {
+    return [this.#durable, this.#memory].filter((engine) => engine !== undefined);
+  }
+
+  /** Whether there are, or may be, entries on a disk that cannot be read at the moment. */
+  isBlind(): boolean {
+    return this.#hasDisk && !this.#durable;
+  }
+
+  /** @throws DatabaseError while entries may be on a disk that cannot be read. */
+  refuseBlind(): void {
+    if (this.isBlind()) throw this.#failure;
+  }
+
+  /**
+   * Opens the database once more, where it is not open. @returns why it is not; undefined when it is, or
+   * this environment has none.
+   */
+  async reopen(): Promise<{ readonly reason: unknown } | undefined> {
+    await this.#opening;
+    if (this.isBlind() && !this.#isOver) {
+      this.#setReopening?.(Infinity);
+      await this.#openOnce();
     }
-    durable = engine;
-    waitMs = reopenMs;
-    if (isStopped) return engine.worker.dispose();
-    show('durable');
-    // Nobody who submits waits for it.
-    void onOpen(engine);
-  };
-  const openOnce = (): Promise<void> => (opening ??= open().finally(() => (opening = undefined)));
-  const openLater = (): void => {
-    setReopening = startAlarm(clock, waitMs, () => void openOnce());
-    waitMs = Math.min(2 * waitMs, longestReopenMs);
-  };
-  /** What was said of one that is no longer used says nothing. */
-  const lose = (
-    engine: Engine | undefined,
-    reason: NotDurableReason,
-    isLater: boolean = reason === 'lost',
-  ): void => {
-    if (isOver || !engine || engine !== durable) return;
-    durable = undefined;
-    failure = new DatabaseError(reason);
+    return this.isBlind() ? { reason: this.#failure } : undefined;
+  }
+
+  /** This engine is no longer used; its database is opened anew later. */
+  lose(engine: Engine | undefined, reason: NotDurableReason): void {
+    if (this.#isOver || !engine || engine !== this.#durable) return;
+    this.#durable = undefined;
+    this.#failure = new DatabaseError(reason);
     engine.dispose();
-    show(reason);
-    if (isLater) openLater();
-  };
-  const noteTrouble = (engine: Engine | undefined, reason: NotDurableReason | undefined): void => {
-    if (reason === 'lost') lose(engine, reason);
-    else if (reason && !isOver && engine && engine === durable) show(reason);
-  };
-  const write = async <T>(
+    this.#context.display.show({ storage: reason });
+    this.#context.display.refresh();
+    if (reason !== 'newer-version') this.#openLater();
+  }
+
+  /** Writes what a user has asked for; whether the disk takes it is shown. Rejects as `work` does. */
+  async write<T>(
     engine: Engine,
     work: () => Promise<T>,
     isWanted: () => boolean = () => true,
-  ): Promise<T> => {
+  ): Promise<T> {
     try {
       const written = await work();
-      if (engine === durable) show('durable');
+      if (engine === this.#durable) {
+        this.#waitMs = reopenMs;
+        this.#context.display.show({ storage: 'durable' });
+      }
       return written;
     } catch (error) {
-      // What cannot be stored says nothing of the disk.
-      if (isWanted() && Object(error).name !== 'DataCloneError')
-        noteTrouble(engine, reasonOf(error) ?? 'unavailable');
+      if (isWanted() && error instanceof DatabaseError) this.#show(engine, error, error.reason);
       throw error;
     }
-  };
-  const isOpen = openOnce();
+  }
 
-  /** Which entries are of this page alone, and may be on the disk, too. */
-  const copies = new Set<string>();
   /**
-   * What could not be written may be there all the same: the browser has hung for too long, and then gone
-   * on. Sent from here and from there, by the next page, it could be done twice.
+   * Keeps an entry, on the disk if that is possible. `isMoved`: it was kept before, and belongs to a clear that
+   * this page has not heard of.
+   *
+   * @throws SteadfetchError (as a rejection) once `isWanted` says that it was discarded meanwhile.
    */
-  const removeCopy = async (id: string): Promise<void> => {
-    try {
-      if (!durable) throw failure;
-      const { store } = durable;
-      if (!(await store.find(id)) || !copies.has(id)) return;
-      const { next } = (await store.discard(id, clock.now())) ?? {};
-      if (next) context.onDue(next);
-    } catch {
-      if (isOver) return;
-      startAlarm(clock, lookAgainMs, () => void removeCopy(id));
+  async add(entry: Unplaced, isWanted: () => boolean, isMoved: boolean = false): Promise<Kept> {
+    await this.#isOpen;
+    await this.#move();
+    const engine = this.#durable;
+    // Behind one of its scope that the disk does not take.
+    const isBehind =
+      entry.scope !== undefined && (await this.#memory?.store.isBlocked(entry.scope));
+    if (engine && !isBehind) {
+      try {
+        const add = () => engine.add(entry, isWanted, isMoved);
+        return { entry: await this.write(engine, add, isWanted), savedIn: engine.generation };
+      } catch (error) {
+        if (!(error instanceof DatabaseError)) throw error;
+        // One that was sent before may be there from before.
+        if (!entry.isInDoubt) this.#copies.add(entry.id);
+        if (!isWanted()) throw error;
+      }
     }
-  };
+    if (this.#isStopped) throw leftBehind(entry, false);
+    this.#memory ??= this.#createMemory();
+    return { entry: await this.#memory.add(entry, isWanted), savedIn: undefined };
+  }
 
-  return {
-    async ready() {
-      if (isStopped) throw disposedOf('outbox');
-      await isOpen;
-    },
-    async reopen() {
-      await opening;
-      if (!durable && hasDisk && !isOver) {
-        setReopening?.(Infinity);
-        await openOnce();
-      }
-      return durable || !hasDisk ? undefined : { reason: failure };
-    },
-    lose: (engine, error) => lose(engine, reasonOf(error) ?? 'unavailable', true),
-    durable: () => durable,
-    write,
-    engines,
-    async add(entry, isWanted) {
-      await isOpen;
-      // Behind one of its scope that is in this page alone, and may go later.
-      const isBehind = entry.scope !== undefined && (await memory?.store.isBlocked(entry.scope));
-      const engine = durable;
-      const { id, isInDoubt } = entry;
-      copies.delete(id);
-      if (engine && !isBehind) {
-        try {
-          return {
-            entry: await write(engine, () => engine.add(entry, isWanted), isWanted),
-            isDurable: true,
-          };
-        } catch (error) {
-          // What cannot be stored there cannot be kept here, either.
-          if (Object(error).name === 'DataCloneError') throw error;
-          // What was sent before may be there from before.
-          if (!isInDoubt) {
-            copies.add(id);
-            void removeCopy(id);
-          }
-          if (!isWanted()) throw error;
+  /** Nothing more is sent, and nothing of earlier pages is taken; what is submitted is still kept. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#setReopening?.(Infinity);
+    for (const { worker } of this.engines()) {
+      worker.abort();
+      worker.dispose();
+    }
+  }
+
+  dispose(): void {
+    this.#isOver = true;
+    this.#setReopening?.(Infinity);
+    for (const engine of this.engines()) engine.dispose();
+  }
+
+  #show(engine: Engine | undefined, error: unknown, reason = reasonOf(error)): void {
+    if (reason && engine && engine === this.#durable)
+      this.#context.display.show({ storage: reason });
+  }
+
+  #openOnce(): Promise<void> {
+    return (this.#opening ??= this.#open().finally(() => (this.#opening = undefined)));
+  }
+
+  #openLater(): void {
+    const { clock } = this.#context.sender;
+    this.#setReopening = startAlarm(clock, this.#waitMs, () => void this.#openOnce());
+    this.#waitMs = Math.min(2 * this.#waitMs, longestReopenMs);
+  }
+
+  async #open(): Promise<void> {
+    const { display } = this.#context;
+    let engine: Engine | undefined;
+    try {
+      engine = await this.#connect();
+      if (this.#isOver) return engine.dispose();
+      await this.#removeCopies(engine);
+    } catch (error) {
+      engine?.dispose();
+      this.#failure = error;
+      if (this.#isOver) return;
+      const reason = reasonOf(error) ?? 'unavailable';
+      display.show({ storage: reason });
+      if (this.#hasDisk && reason !== 'newer-version') this.#openLater();
+      return;
+    }
+    this.#durable = engine;
+    if (this.#isStopped) return engine.worker.dispose();
+    display.show({ storage: 'durable' });
+    display.refresh();
+    this.#resume(engine).catch(engine.onError);
+  }
+
+  /** What the page holds may be older than a clear in this database, and what is submitted from now on is not. */
+  async #resume(engine: Engine): Promise<void> {
+    const { onOpen, memory } = this.#context;
+    const { clears } = await engine.store.identify();
+    await this.#move();
+    await onOpen(engine);
+    for (const clear of clears) memory.clears.add(clear);
+  }
+
+  async #connect(): Promise<Engine> {
+    const { open, display } = this.#context;
+    const made: { engine?: Engine; lost?: NotDurableReason } = {};
+    const backend = await open(
+      (reason) => {
+        made.lost = reason;
+        this.lose(made.engine, reason);
+      },
+      () => display.show({ wasErased: true }),
+    );
+    const other = { isSending: (scope: string) => !!this.#memory?.store.isSending(scope) };
+    const store = createRowStore(backend, other);
+    const { generation, clears } = await store.identify();
+    const { memory } = this.#context;
+    if (memory.clears.size === 0)
+      for (const clear of [generation, ...clears]) memory.clears.add(clear);
+    if (made.lost) throw new DatabaseError(made.lost);
+    made.engine = createEngine({
+      ...this.#context,
+      store,
+      generation,
+      onError: (error) => this.#show(made.engine, error),
+    });
+    return made.engine;
+  }
+
+  #createMemory(): Engine {
+    const isBlocked = async (scope: string): Promise<boolean> =>
+      (await this.#durable?.store.isBlocked(scope).catch(() => false)) ?? false;
+    return createEngine({
+      ...this.#context,
+      store: createRowStore(createMemoryBackend(), { isBlocked }),
+      generation: undefined,
+      lock: undefined,
+      clearing: () => undefined,
+      onEnd: (...ended) => {
+        this.#context.onEnd(...ended);
+        void this.#move();
+      },
+      onError: () => {},
+    });
+  }
+
+  /** Sent from here and from there, by the next page, an entry could take effect twice. */
+  async #removeCopies(engine: Engine): Promise<void> {
+    for (const id of this.#copies) {
+      const { next } = (await engine.store.discard(id, this.#context.sender.clock.now())) ?? {};
+      if (next) this.#context.onDue(next);
+      this.#copies.delete(id);
+    }
+  }
+
+  /** Moves what the page holds to the disk, where that takes it. Never rejects. */
+  #move(): Promise<void> {
+    return (this.#moving ??= this.#moveAll()
+      .catch(() => {})
+      .finally(() => (this.#moving = undefined)));
+  }
+
+  async #moveAll(): Promise<void> {
+    const [engine, memory] = [this.#durable, this.#memory];
+    if (!engine || !memory || this.#isStopped) return;
+    await this.#removeCopies(engine);
+    const { receipts, onChange } = this.#context;
+    const all = pagesOf((after, limit) => memory.store.list(undefined, after, limit));
+    for await (const { id, scope } of all) {
+      // The rest of its scope goes after it.
+      if (scope !== undefined && memory.store.isSending(scope)) continue;
+      const row = await memory.store.takeOut(id);
+      if (!row) continue;
+      const { seq: _, owner: __, liveOwner: ___, ...entry } = row;
+      try {
+        await engine.add(entry, () => true, true);
+        receipts.save(id, engine.generation);
+        onChange();
+      } catch (error) {
+        if (!(error instanceof DatabaseError)) {
+          // A clear of which this page has not heard.
+          receipts.reject(id, discarded(row));
+          continue;
         }
+        this.#copies.add(id);
+        await memory.add(entry, () => true);
+        throw error;
       }
-      if (isStopped) throw leftBehind(entry, false);
-      memory ??= createEngine({
-        ...context,
-        store: createRowStore(createMemoryBackend(), { isBlocked: isBlockedOnDisk }),
-        lock: undefined,
-        clearing: () => undefined,
-        onError: () => {},
-      });
-      return { entry: await memory.add(entry, isWanted), isDurable: false };
-    },
-    stop() {
-      isStopped = true;
-      setReopening?.(Infinity);
-      for (const { worker } of engines()) {
-        worker.abort();
-        worker.dispose();
-      }
-    },
-    dispose() {
-      isOver = true;
-      setReopening?.(Infinity);
-      for (const engine of engines()) engine.dispose();
-    },
-  };
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { OutboxContext } from 'steadfetch/outbox';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
-import { api, type Arrival, createBrowser, otherApi, settle } from './rig.ts';
+import { api, type Arrival, createBrowser, longestStepMs, otherApi, settle } from './rig.ts';
 
 const origins = [api, otherApi] as const;
 type Mood = 'well' | '503' | 'told' | 'cut' | 'hang';
@@ -52,8 +52,8 @@ async function run(seed: number, hasCircuit: boolean): Promise<readonly unknown[
   let tabs = [open(), open()];
   let n = 0;
   const skip = async (ms: number): Promise<void> => {
-    for (let left = ms; left > 0; left -= 5000) {
-      clock.advance(Math.min(left, 5000));
+    for (let left = ms; left > 0; left -= longestStepMs) {
+      clock.advance(Math.min(left, longestStepMs));
       await settle();
     }
   };

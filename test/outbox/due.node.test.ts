@@ -104,7 +104,7 @@ function rig(change: (store: RowStore) => RowStore = (store) => store, parallel 
       const now = clock.now();
       const times = { createdAt: now, nextRetryAt: now, plannedAt: now };
       const row = await kept.add({ ...blank, id, ...times, ...more }, fence, clock.now());
-      if (row) worker.add(row);
+      if (typeof row === 'object') worker.add(row);
     },
     async pass(ms) {
       await settle();

@@ -3,7 +3,15 @@ import { openIndexedDb } from '../../src/outbox/store/backends.ts';
 import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
 import type { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Row } from '../../src/outbox/store/schema.ts';
-import { api, type Arrival, createBrowser, type Fault, settle, type TestBrowser } from './rig.ts';
+import {
+  api,
+  type Arrival,
+  createBrowser,
+  longestStepMs,
+  type Fault,
+  settle,
+  type TestBrowser,
+} from './rig.ts';
 import type { SteadfetchError } from 'steadfetch';
 import type { OutboxContext } from 'steadfetch/outbox';
 
@@ -232,8 +240,10 @@ export class World {
   }
 
   async pass(ms: number): Promise<void> {
-    this.browser.clock.advance(ms);
-    await settle();
+    for (let left = ms; left > 0; left -= longestStepMs) {
+      this.browser.clock.advance(Math.min(left, longestStepMs));
+      await settle();
+    }
   }
 
   async rows(): Promise<readonly Row[]> {
@@ -340,12 +350,12 @@ export class World {
     for (const { tab } of this.tabs) tab.fail('none');
     this.#isHealthy = true;
     while (this.#open.length > 0) this.answer(0, 'done');
-    for (let left = 60; left > 0; left -= 1) await this.pass(30_000);
+    await this.pass(700_000);
     await this.check();
     await this.#checkTold();
     while (this.tabs.some(({ state }) => state !== 'gone')) this.crash(0);
     const { outbox } = this.open('all');
-    for (let left = 60; left > 0; left -= 1) await this.pass(30_000);
+    await this.pass(700_000);
     await this.check();
     for (const row of await this.rows()) {
       const head = (await this.rows()).find(({ blocks }) => blocks === row.scope);
@@ -354,7 +364,7 @@ export class World {
         fail(`delivered, or dead, or behind a dead one: ${JSON.stringify(row)}`);
     }
     await outbox.retryAll();
-    for (let left = 60; left > 0; left -= 1) await this.pass(30_000);
+    await this.pass(700_000);
     await this.check();
     deepEqual(await this.#store?.owners(), [], 'nobody owns anything');
     equal(this.tabs.at(-1)?.tab.locks(), 0, 'and no lock is held');

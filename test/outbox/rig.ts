@@ -1,4 +1,5 @@
 import 'fake-indexeddb/auto';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { QueryClient } from '@tanstack/react-query';
 import {
   createSteadfetch,
@@ -111,6 +112,12 @@ export async function settle(): Promise<void> {
   for (let turn = 0; turn < 90; turn += 1) await new Promise((done) => void setImmediate(done));
 }
 
+/**
+ * The longest step of time for a database: it needs real turns, and no limit of its own (5 s) may begin and be
+ * over within one step.
+ */
+export const longestStepMs = 4000;
+
 /** A browser with a database of its own. */
 export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): TestBrowser {
   browsers += 1;
@@ -150,13 +157,13 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     const awake = (act: () => void): void => {
       if (isDead) return;
       if (isFrozen) missed.push(act);
-      else act();
+      else pageNow.run(page, act);
     };
     const ports: TabPorts = {
       open(_, receive) {
         if (!hasChannel) return undefined;
         ears.set(self, (message) => {
-          if (!isDead && !isFrozen) receive(message);
+          if (!isDead && !isFrozen) pageNow.run(page, () => receive(message));
         });
         return {
           post: (message) => isMute || post(message, self),
@@ -182,6 +189,13 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
       if (isHit && fault !== 'abort' && fault !== 'hang')
         throw new DOMException('The disk is broken.', 'UnknownError');
     };
+    const page: Page = {
+      watch: watchDatabase,
+      faultNow: () => fault,
+      onOpen() {
+        if (fault === 'closed') fault = 'none';
+      },
+    };
     const tabClock = {
       ...clock,
       setTimeout: (callback: () => void, delayMs: number) =>
@@ -202,8 +216,8 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
             awake(() => resolve(Response.json(answer, { status, headers }))),
           answerPage: (html, redirected = false) =>
             awake(() => {
-              const page = new Response(html, { headers: { 'content-type': 'text/html' } });
-              resolve(Object.defineProperty(page, 'redirected', { value: redirected }));
+              const shown = new Response(html, { headers: { 'content-type': 'text/html' } });
+              resolve(Object.defineProperty(shown, 'redirected', { value: redirected }));
             }),
           cutBody: () =>
             awake(() => {
@@ -238,9 +252,9 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
           })),
     });
     const client = new QueryClient({ defaultOptions: steady.defaultOptions });
-    const restore = spyOnDatabase(watchDatabase, () => fault);
-    const outbox = createOutbox({ name, ports, ...options, steady, queryClient: client, handlers });
-    restore();
+    const outbox = pageNow.run(page, () =>
+      createOutbox({ name, ports, ...options, steady, queryClient: client, handlers }),
+    );
     return {
       outbox,
       steady,
@@ -309,35 +323,35 @@ function hang(native: IDBTransaction): void {
   };
 }
 
-/** Watches the transactions of the database that is opened next, until the returned function is called. */
-function spyOnDatabase(
-  watch: (mode: IDBTransactionMode | undefined) => void,
-  faultNow: () => Fault,
-): () => void {
-  const { indexedDB } = globalThis as Partial<typeof globalThis>;
-  if (!indexedDB) return () => {};
-  const open: typeof indexedDB.open = (name, version) => {
-    const request = indexedDB.open(name, version);
+/** A page, as what happens to its databases. */
+interface Page {
+  readonly watch: (mode: IDBTransactionMode | undefined) => void;
+  readonly faultNow: () => Fault;
+  readonly onOpen: () => void;
+}
+
+/** Which page runs: whatever follows from what it does, later too, is its own. */
+const pageNow = new AsyncLocalStorage<Page>();
+
+const { open: openReal } = IDBFactory.prototype;
+IDBFactory.prototype.open = function (...args) {
+  const request = openReal.apply(this, args);
+  const page = pageNow.getStore();
+  if (page)
     request.addEventListener('success', () => {
       const database = request.result;
+      page.onOpen();
       const transaction = database.transaction.bind(database);
       database.transaction = (stores, mode, options) => {
-        watch(mode);
+        page.watch(mode);
         const native = transaction(stores, mode, options);
-        if (mode === 'readwrite' && faultNow() === 'abort') setImmediate(() => abort(native));
-        if (mode === 'readwrite' && faultNow() === 'hang') hang(native);
+        if (mode === 'readwrite' && page.faultNow() === 'abort') setImmediate(() => abort(native));
+        if (mode === 'readwrite' && page.faultNow() === 'hang') hang(native);
         return native;
       };
     });
-    return request;
-  };
-  const spied = new Proxy(indexedDB, {
-    get: (target, key) => (key === 'open' ? open : Reflect.get(target, key, target)),
-  });
-  Object.defineProperty(globalThis, 'indexedDB', { value: spied, configurable: true });
-  return () =>
-    void Object.defineProperty(globalThis, 'indexedDB', { value: indexedDB, configurable: true });
-}
+  return request;
+};
 
 /** Handlers of a shop, whose requests the test sees. */
 export const shop = {

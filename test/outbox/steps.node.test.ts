@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { SteadfetchError } from 'steadfetch';
 import type { OutboxContext } from 'steadfetch/outbox';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
-import { api, type Arrival, createBrowser, settle, type TestTab } from './rig.ts';
+import { api, type Arrival, createBrowser, longestStepMs, settle, type TestTab } from './rig.ts';
 
 beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());
 afterEach(() => void vi.restoreAllMocks());
@@ -81,8 +81,10 @@ async function play(seed: number): Promise<readonly string[]> {
   const pick = <T>(from: readonly T[]): T | undefined => from[Math.floor(random() * from.length)];
   const { openTab, server, clock, rows } = createBrowser({ seed });
   const pass = async (ms: number): Promise<void> => {
-    clock.advance(ms);
-    await settle();
+    for (let left = ms; left > 0; left -= longestStepMs) {
+      clock.advance(Math.min(left, longestStepMs));
+      await settle();
+    }
   };
   const shop = new Shop();
   const lies: string[] = [];

@@ -24,6 +24,8 @@ export interface PageMemory extends EntryMemory {
   readonly underWay: Map<string, UnderWay>;
   /** The tokens of all owners that this page has had. */
   readonly tokens: Set<string>;
+  /** The clears that this page has heard of: what it holds is younger. */
+  readonly clears: Set<string>;
 }
 
 interface UnderWay {
@@ -45,6 +47,7 @@ export function createPageMemory(operations: Pick<Operations, 'begin'>): PageMem
     foreign: new Set(),
     underWay: new Map(),
     tokens: new Set(),
+    clears: new Set(),
   };
 }
 

@@ -13,8 +13,15 @@ export interface Engine {
   readonly store: RowStore;
   readonly ownership: Ownership;
   readonly worker: Worker;
-  /** Keeps an entry of this tab's own, and sends it when it is due. @returns the entry as it is kept. */
-  readonly add: (entry: Unplaced, isWanted: () => boolean) => Promise<Row>;
+  /** Which database it is; undefined for what is in this page alone. */
+  readonly generation: string | undefined;
+  /**
+   * Keeps an entry of this tab's own, and sends it when it is due. `isMoved`: it was kept elsewhere before.
+   *
+   * @returns the entry as it is kept.
+   * @throws SteadfetchError (as a rejection) when it was discarded or cleared meanwhile.
+   */
+  readonly add: (entry: Unplaced, isWanted: () => boolean, isMoved?: boolean) => Promise<Row>;
   /**
    * A user wants an entry to be sent now, or again; `change` makes another of it.
    *
@@ -36,6 +43,7 @@ export interface EngineContext
     Omit<AttemptContext, 'note' | 'onChange'>,
     Omit<WorkerContext, 'clock' | 'random' | 'attempt' | 'onLost' | 'onIdle'>,
     Omit<OwnershipContext, 'clock' | 'onGain' | 'tokens'> {
+  readonly generation: string | undefined;
   readonly receipts: Receipts;
   readonly pauses: Pick<Pauses, 'note'>;
   readonly display: Pick<Display, 'refresh'>;
@@ -95,17 +103,21 @@ export function createEngine(context: EngineContext): Engine {
     tellOwner();
     void ownership.look();
   };
-  const add: Engine['add'] = async (entry, isWanted) => {
+  const add: Engine['add'] = async (entry, isWanted, isMoved = false) => {
+    const isLive = entry.state === 'pending' && !entry.waitsFor;
+    const clears = isMoved ? context.memory.clears : undefined;
     for (;;) {
       if (!isWanted()) throw discarded(entry);
       const added = await ownership.use(async (fence) => {
         const { owner } = fence;
-        const kept = await store.add({ ...entry, owner, liveOwner: owner }, fence, clock.now());
-        if (kept?.liveOwner === owner) driveOrTell(fence);
-        else if (!kept) ownership.lose(fence);
+        const row = { ...entry, owner, ...(isLive && { liveOwner: owner }) };
+        const kept = await store.add(row, fence, clock.now(), clears);
+        if (kept === 'lost') ownership.lose(fence);
+        else if (kept !== 'cleared' && kept.liveOwner === owner) driveOrTell(fence);
         return kept;
       });
-      if (!added) continue;
+      if (added === 'cleared') throw discarded(entry);
+      if (added === 'lost') continue;
       if (isWanted()) worker.add(added);
       return added;
     }
@@ -113,6 +125,7 @@ export function createEngine(context: EngineContext): Engine {
 
   return {
     store,
+    generation: context.generation,
     ownership,
     worker,
     add,

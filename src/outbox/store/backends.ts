@@ -1,8 +1,9 @@
 import type { Clock } from '../../lib/clock.ts';
-import { withLimit } from '../../lib/timer.ts';
-import { createSalvage, toWhole } from './damage.ts';
+import { untilAborted, withLimit } from '../../lib/timer.ts';
+import { createSalvage, type Salvage, toWhole } from './damage.ts';
 import {
   ask,
+  attempt,
   complete,
   DatabaseError,
   type NotDurableReason,
@@ -19,12 +20,18 @@ import {
   type Row,
   type Transaction,
 } from './schema.ts';
+import { texts } from './transitions.ts';
+
+/** A transaction that has not ended after this time is given up: the browser hangs. */
+const hangsMs = 30_000;
+/** Whether a connection works at all is found out within this time. */
+const probeMs = 5000;
 
 /**
- * Rows on the disk. `onLost` is told once, when the database is taken away later; `onErased` when the
- * browser has found it damaged, and has made it anew.
+ * Rows on the disk. `onLost` is called once, when the connection is of no use any more; `onErased` when the
+ * browser has found the database damaged, and has made it anew.
  *
- * @throws an error (as a rejection, and soon) whose reason `reasonOf` knows.
+ * @throws DatabaseError (as a rejection, and soon).
  */
 export async function openIndexedDb(
   name: string,
@@ -32,62 +39,138 @@ export async function openIndexedDb(
   onLost: (reason: NotDurableReason) => void = () => {},
   onErased: () => void = () => {},
 ): Promise<Backend> {
-  const database = await openDatabase(name, clock, onLost, onErased);
-  const salvage = createSalvage(database, clock);
-  const begin = (mode: IDBTransactionMode, options?: IDBTransactionOptions): IDBTransaction =>
-    database.transaction(['rows', 'owners'], mode, options);
-  /** Once more, where what was in its way is salvaged. */
-  const insist = async <T>(act: () => Promise<T>): Promise<T> => {
-    try {
-      return await act();
-    } catch (error) {
-      if (await salvage(error)) return act();
-      throw error;
-    }
-  };
-  return {
-    isDurable: true,
-    read: (work) =>
-      insist(() => {
-        const native = begin('readonly');
-        return endInTime(clock, native, () => work(wrap(native)));
-      }),
-    write: (durability, work) =>
-      insist(async () => {
-        const native = begin('readwrite', { durability });
-        const done = complete(native);
-        // Said by the work or by `done`, whichever is first.
-        done.catch(() => {});
-        try {
-          return await endInTime(clock, native, async () => {
-            const result = await work(wrap(native));
-            // Only now it is there.
-            await done;
-            return result;
-          });
-        } catch (error) {
-          abort(native);
-          // What has aborted it says more than the request that was aborted.
-          throw native.error ?? error;
-        }
-      }),
-    close: () => database.close(),
-  };
+  const made: { disk?: Disk } = {};
+  const database = await openDatabase(name, clock, (reason) => made.disk?.end(reason), onErased);
+  made.disk = new Disk(database, clock, onLost);
+  return made.disk;
 }
 
-/** A transaction that has not ended after so long is given up: the browser hangs. */
-const hangsMs = 30_000;
+/**
+ * A connection to the database. One that fails is replaced, not used again. An error's name is not its cause:
+ * after an error, each kind of request is tried once with nothing of an entry's in it. If they all work, the
+ * entry is what cannot be read or written; if not, the connection is over.
+ */
+class Disk implements Backend {
+  readonly isDurable = true;
+  readonly #database: IDBDatabase;
+  readonly #clock: Clock;
+  readonly #onLost: (reason: NotDurableReason) => void;
+  readonly #over: AbortController = new AbortController();
+  readonly #salvage: Salvage;
+  #probing: Promise<boolean> | undefined;
 
-function endInTime<T>(
-  clock: Clock,
-  native: IDBTransaction,
-  work: () => Promise<T>,
-): Promise<Awaited<T>> {
-  const expire = (): DatabaseError => {
-    abort(native);
-    return new DatabaseError('blocked');
+  constructor(database: IDBDatabase, clock: Clock, onLost: (reason: NotDurableReason) => void) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#onLost = onLost;
+    this.#salvage = createSalvage(database, clock);
+  }
+
+  readonly read: Backend['read'] = (work) => this.#insist('readonly', {}, work);
+
+  readonly write: Backend['write'] = (durability, work) =>
+    this.#insist('readwrite', { durability }, work);
+
+  readonly close = (): void => {
+    this.#over.abort(new DatabaseError('lost'));
+    this.#database.close();
   };
-  return withLimit({ clock }, work, expire, hangsMs);
+
+  /** It is of no use any more. */
+  end(reason: NotDurableReason): void {
+    if (this.#over.signal.aborted) return;
+    this.close();
+    this.#onLost(reason);
+  }
+
+  /** Once more, where what was in its way is set aside. */
+  async #insist<T>(
+    mode: IDBTransactionMode,
+    options: IDBTransactionOptions,
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await this.#run(mode, options, work);
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || !error.isOfEntry) throw error;
+      if (!(await this.#salvage(error.cause))) throw error;
+      return this.#run(mode, options, work);
+    }
+  }
+
+  async #run<T>(
+    mode: IDBTransactionMode,
+    options: IDBTransactionOptions,
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<T> {
+    const { signal } = this.#over;
+    if (signal.aborted) throw signal.reason;
+    let native: IDBTransaction | undefined;
+    try {
+      native = attempt(() => this.#database.transaction(['rows', 'owners'], mode, options));
+      const begun = inTransaction(native, work);
+      const expire = (): DatabaseError => new DatabaseError('blocked');
+      return await withLimit(
+        { clock: this.#clock },
+        () => untilAborted(signal, begun),
+        expire,
+        hangsMs,
+      );
+    } catch (error) {
+      if (native) abort(native);
+      if (!(error instanceof DatabaseError) || signal.aborted) throw error;
+      // What has aborted the transaction says more than the request that was aborted with it.
+      const cause = nameOf(native?.error) === 'QuotaExceededError' ? native?.error : error.cause;
+      throw await this.#explain(error.reason === 'blocked', cause);
+    }
+  }
+
+  async #explain(isHanging: boolean, cause: unknown): Promise<DatabaseError> {
+    const isQuota = nameOf(cause) === 'QuotaExceededError';
+    if (!isHanging && (await this.#isAlive(isQuota)))
+      return new DatabaseError(isQuota ? 'quota' : 'unavailable', cause, !isQuota);
+    const reason = isHanging ? 'blocked' : 'lost';
+    this.end(reason);
+    return new DatabaseError(reason, cause);
+  }
+
+  /** Whether requests of each kind work. A full disk has no room for a record. */
+  #isAlive(isFull: boolean): Promise<boolean> {
+    const probe = async (): Promise<boolean> => {
+      const mode = isFull ? 'readonly' : 'readwrite';
+      const native = this.#database.transaction(['rows', 'owners'], mode);
+      await inTransaction(native, async (tx) => {
+        const { owner } = probeRecord;
+        if (!isFull) await tx.probe(probeRecord);
+        await Promise.all([tx.owner(owner), tx.row(0), tx.count(), tx.rows('id', [owner], 1)]);
+        await Promise.all([tx.firstKey('id', texts), tx.places('id', texts, 1)]);
+      });
+      return true;
+    };
+    this.#probing ??= withLimit({ clock: this.#clock }, probe, () => new Error(), probeMs)
+      .catch(() => false)
+      .finally(() => (this.#probing = undefined));
+    return this.#probing;
+  }
+}
+
+const probeRecord: OwnerRecord = { owner: 'probe', token: '', signedAt: 0 };
+const nameOf = (error: unknown): unknown => (Object(error) as { readonly name?: unknown }).name;
+
+/** Does the work, and resolves once all of it is there. */
+async function inTransaction<T>(
+  native: IDBTransaction,
+  work: (tx: ReturnType<typeof wrap>) => Promise<T>,
+): Promise<T> {
+  if (native.mode === 'readonly') return work(wrap(native));
+  const done = complete(native);
+  // Said by the work or by `done`, whichever is first.
+  done.catch(() => {});
+  // A transaction that is aborted may say nothing of its requests.
+  const isAborted = new Promise<never>((_, reject) => void done.catch(reject));
+  const result = await Promise.race([work(wrap(native)), isAborted]);
+  await done;
+  return result;
 }
 
 function abort(native: IDBTransaction): void {
@@ -101,36 +184,45 @@ function abort(native: IDBTransaction): void {
 const toKeys = ([first, last = first, isAfter = false]: Range): IDBKeyRange =>
   IDBKeyRange.bound(first, last, isAfter);
 
-function wrap(native: IDBTransaction): Transaction {
-  const rows = native.objectStore('rows');
-  const owners = native.objectStore('owners');
+function wrap(native: IDBTransaction): Transaction & {
+  readonly probe: (record: OwnerRecord) => Promise<unknown>;
+} {
+  const rows = attempt(() => native.objectStore('rows'));
+  const owners = attempt(() => native.objectStore('owners'));
   return {
     row: async (seq) => {
-      const raw = await ask<Row | undefined>(rows.get(seq));
+      const raw = await ask<Row | undefined>(() => rows.get(seq));
       return raw && toWhole(raw);
     },
     rows: async (index, range, limit) =>
-      (await ask<Row[]>(rows.index(index).getAll(toKeys(range), limit))).map(toWhole),
+      (await ask<Row[]>(() => rows.index(index).getAll(toKeys(range), limit))).map(toWhole),
     places: (index, range, limit) =>
-      ask(rows.index(index).getAllKeys(toKeys(range), limit)) as Promise<number[]>,
+      ask(() => rows.index(index).getAllKeys(toKeys(range), limit)) as Promise<number[]>,
     firstKey: async (index, range) =>
-      (await ask(rows.index(index).openKeyCursor(toKeys(range))))?.key as never,
-    count: (index, range) => ask((index ? rows.index(index) : rows).count(range && toKeys(range))),
+      (await ask(() => rows.index(index).openKeyCursor(toKeys(range))))?.key as never,
+    count: (index, range) =>
+      ask(() => (index ? rows.index(index) : rows).count(range && toKeys(range))),
     page: async (index, key, after, limit) => {
       const found =
         key === undefined
-          ? await ask<Row[]>(rows.getAll(IDBKeyRange.lowerBound(after, true), limit))
+          ? await ask<Row[]>(() => rows.getAll(IDBKeyRange.lowerBound(after, true), limit))
           : await pageOf(rows.index(index), key, after, limit);
       return found.map(toWhole);
     },
-    add: (row) => ask(rows.add(row)) as Promise<number>,
-    put: (row) => ask(rows.put(row)),
-    remove: (seq) => ask(rows.delete(seq)),
-    owner: (owner) => ask<OwnerRecord | undefined>(owners.get(owner)),
-    owners: () => ask<OwnerRecord[]>(owners.getAll()),
-    putOwner: (record) => ask(owners.put(record)),
-    removeOwner: (owner) => ask(owners.delete(owner)),
-    clear: () => Promise.all([ask(rows.clear()), ask(owners.clear())]),
+    add: (row) => ask(() => rows.add(row)) as Promise<number>,
+    put: (row) => ask(() => rows.put(row)),
+    remove: (seq) => ask(() => rows.delete(seq)),
+    owner: (owner) => ask<OwnerRecord | undefined>(() => owners.get(owner)),
+    owners: () => ask<OwnerRecord[]>(() => owners.getAll()),
+    putOwner: (record) => ask(() => owners.put(record)),
+    removeOwner: (owner) => ask(() => owners.delete(owner)),
+    clear: () => Promise.all([ask(() => rows.clear()), ask(() => owners.clear())]),
+    async probe(record) {
+      await ask(() => owners.put(record));
+      await ask(() => owners.delete(record.owner));
+      await ask(() => owners.add(record));
+      await ask(() => owners.delete(record.owner));
+    },
   };
 }
 
@@ -142,16 +234,19 @@ async function pageOf(
   limit: number,
 ): Promise<readonly Row[]> {
   const found: Row[] = [];
-  await walk(index.openCursor(key), (cursor) => {
-    if ((cursor.primaryKey as number) <= after) {
-      cursor.continuePrimaryKey(key, after + 1);
+  await walk(
+    () => index.openCursor(key),
+    (cursor) => {
+      if ((cursor.primaryKey as number) <= after) {
+        cursor.continuePrimaryKey(key, after + 1);
+        return false;
+      }
+      found.push(cursor.value as Row);
+      if (found.length >= limit) return true;
+      cursor.continue();
       return false;
-    }
-    found.push(cursor.value as Row);
-    if (found.length >= limit) return true;
-    cursor.continue();
-    return false;
-  });
+    },
+  );
   return found;
 }
 

@@ -1,3 +1,4 @@
+import { createIdempotencyKey } from '../../idempotency/key.ts';
 import {
   type Backend,
   type Fence,
@@ -6,7 +7,7 @@ import {
   type Transaction,
   without,
 } from './schema.ts';
-import { pageSize, type RowStore } from './row-store.ts';
+import { type About, pageSize, type RowStore } from './row-store.ts';
 import {
   after,
   countAll,
@@ -28,11 +29,24 @@ import {
 } from './transitions.ts';
 import { adoptStrays, hasStrays } from './damage.ts';
 
-/** No owner, but which clears were done last: what was added since is not of them. */
-const clearedBy = 'cleared';
-/** So much is kept of them: about ten. */
-const longestDone = 400;
-const isOwner = ({ owner }: OwnerRecord): boolean => owner !== clearedBy;
+/** No owner, but which database it is, and which clears were done last. */
+const about = 'about';
+/** How many clears are remembered. */
+const mostClears = 10;
+const isOwner = ({ owner }: OwnerRecord): boolean => owner !== about;
+
+async function readAbout(tx: Transaction): Promise<About | undefined> {
+  const [generation, ...clears] = (await tx.owner(about))?.token.split(' ') ?? [];
+  return generation ? { generation, clears } : undefined;
+}
+
+async function writeAbout(tx: Transaction, { generation, clears }: About): Promise<About> {
+  const token = [generation, ...clears.slice(-mostClears)].join(' ');
+  await tx.putOwner({ owner: about, token, signedAt: 0 });
+  return { generation, clears };
+}
+
+const newAbout = (): About => ({ generation: createIdempotencyKey(), clears: [] });
 
 /** What another store knows of a scope: rows of it may be on the disk, and in this page alone. */
 export interface OtherStore {
@@ -63,12 +77,23 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
     isDurable,
     isSending,
     close,
-    add: (row, fence, nowMs) =>
+    add: (row, fence, nowMs, known) =>
       write('strict', async (tx) => {
-        const known = await rowById(tx, row.id);
-        if (known) return known;
-        return (await isOurs(tx, fence, nowMs)) ? insert(tx, row) : undefined;
+        const found = await rowById(tx, row.id);
+        if (found) return found;
+        const { clears = [] } = (known && (await readAbout(tx))) ?? {};
+        if (clears.some((clear) => !known?.has(clear))) return 'cleared';
+        return (await isOurs(tx, fence, nowMs)) ? insert(tx, row, nowMs) : 'lost';
       }),
+    takeOut: (id) =>
+      write('strict', async (tx) => {
+        const row = await rowById(tx, id);
+        if (row?.state !== 'pending' && row?.state !== 'dead') return undefined;
+        await tx.remove(row.seq);
+        return row;
+      }),
+    identify: () =>
+      write('relaxed', async (tx) => (await readAbout(tx)) ?? writeAbout(tx, newAbout())),
     async claim(seq, fence, nowMs) {
       let before: Row | undefined;
       const claim = await write('relaxed', async (tx) => {
@@ -91,8 +116,9 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
         if (await isScopeBusy(tx, row)) return none;
         const isUnsent = isStranded && row.noted !== row.attempts;
         before = { ...row, isInDoubt, ...(isUnsent && { unsent: (row.unsent ?? 0) + 1 }) };
+        // The time that the server has said has come, also where the clock is set back meanwhile.
         const claimed: Row = {
-          ...before,
+          ...without(before, 'notBefore'),
           state: 'sending',
           attempts: row.attempts + 1,
           lastAttemptAt: nowMs,
@@ -223,14 +249,10 @@ export function createRowStore(backend: Backend, other: OtherStore = {}): RowSto
     },
     clear: (token) =>
       write('strict', async (tx) => {
-        const { token: done = '' } = (await tx.owner(clearedBy)) ?? {};
-        if (done.includes(token)) return;
+        const { generation, clears } = (await readAbout(tx)) ?? newAbout();
+        if (clears.includes(token)) return;
         await tx.clear();
-        await tx.putOwner({
-          owner: clearedBy,
-          token: `${done} ${token}`.slice(-longestDone),
-          signedAt: 0,
-        });
+        await writeAbout(tx, { generation, clears: [...clears, token] });
       }),
   };
 }

@@ -186,7 +186,7 @@ const apartMs = 600_000;
  * Takes an error of the database. Where rows have caused it that the browser cannot read any more, they are
  * replaced by what their indexes know of them; all else of them is gone. @returns whether there were any.
  */
-type Salvage = (error: unknown) => Promise<boolean>;
+export type Salvage = (error: unknown) => Promise<boolean>;
 
 export function createSalvage(database: IDBDatabase, clock: Clock): Salvage {
   const failingSince = new Map<number, number>();
@@ -194,10 +194,11 @@ export function createSalvage(database: IDBDatabase, clock: Clock): Salvage {
 
   const isGone = async (seq: number): Promise<boolean> => {
     try {
-      await ask(database.transaction('rows').objectStore('rows').get(seq));
+      await ask(() => database.transaction('rows').objectStore('rows').get(seq));
       failingSince.delete(seq);
       return false;
-    } catch (error) {
+    } catch (thrown) {
+      const { cause: error } = thrown as Error;
       if (isSure(error)) return true;
       if (mayPass(error)) return false;
       const since = failingSince.get(seq) ?? clock.now();
@@ -209,12 +210,11 @@ export function createSalvage(database: IDBDatabase, clock: Clock): Salvage {
   return async (error) => {
     const agoMs = clock.now() - triedAt;
     const isEarly = agoMs >= 0 && agoMs < gapMs;
-    if (!isSure(error) && (nameOf(error) !== 'UnknownError' || mayPass(error) || isEarly))
-      return false;
+    if (!isSure(error) && (mayPass(error) || isEarly)) return false;
     triedAt = clock.now();
     if (agoMs < 0 || agoMs > apartMs) failingSince.clear();
     let isAny = false;
-    const all = ask(database.transaction('rows').objectStore('rows').getAllKeys());
+    const all = ask(() => database.transaction('rows').objectStore('rows').getAllKeys());
     for (const seq of (await all) as number[]) {
       if (!(await isGone(seq))) continue;
       await replace(database, seq, clock.now());
@@ -238,14 +238,17 @@ async function replace(database: IDBDatabase, seq: number, nowMs: number): Promi
   for (const name of store.indexNames) {
     const index = store.index(name);
     const paths = [index.keyPath].flat();
-    await walk(index.openKeyCursor(), (cursor) => {
-      if (cursor.primaryKey !== seq) {
-        cursor.continue();
-        return false;
-      }
-      for (const [place, key] of [cursor.key].flat().entries()) known[paths[place] ?? ''] = key;
-      return true;
-    });
+    await walk(
+      () => index.openKeyCursor(),
+      (cursor) => {
+        if (cursor.primaryKey !== seq) {
+          cursor.continue();
+          return false;
+        }
+        for (const [place, key] of [cursor.key].flat().entries()) known[paths[place] ?? ''] = key;
+        return true;
+      },
+    );
   }
   const { plannedAt, blocks } = known as Partial<Row>;
   // Whoever reads it makes it whole.

@@ -18,18 +18,28 @@ export type NotDurableReason =
   | 'blocked'
   /** A later version of the app has laid it out anew: this tab must be loaded again. */
   | 'newer-version'
-  /** The database was deleted, or has closed by itself. */
+  /** The database was deleted, or its connection has broken: it is opened again. */
   | 'lost';
 
-/** A database is not there. */
+/** The database does not do what it is asked. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError' as const;
   readonly reason: NotDurableReason;
-  constructor(reason: NotDurableReason, cause?: unknown) {
-    super(`The outbox cannot use IndexedDB: ${reason}.`, { cause });
+  /** The connection works: what cannot be read or written is one entry. */
+  readonly isOfEntry: boolean;
+  constructor(reason: NotDurableReason, cause?: unknown, isOfEntry: boolean = false) {
+    const { message = reason } = Object(cause) as { readonly message?: unknown };
+    super(`The outbox cannot use IndexedDB: ${String(message)}.`, { cause });
     this.reason = reason;
+    this.isOfEntry = isOfEntry;
   }
 }
+
+const nameOf = (error: unknown): unknown => (Object(error) as { readonly name?: unknown }).name;
+
+/** The error of a request or a transaction. Only a full disk is believed by its name. */
+const failed = (cause: unknown): DatabaseError =>
+  new DatabaseError(nameOf(cause) === 'QuotaExceededError' ? 'quota' : 'lost', cause);
 
 const world = globalThis as Partial<typeof globalThis>;
 
@@ -53,7 +63,7 @@ export async function openDatabase(
       // Only Chromium says so.
       if (Reflect.get(event, 'dataLoss') === 'total') onErased();
     });
-    const database = await ask(request);
+    const database = await ask(() => request);
     if (isLate) database.close();
     return database;
   };
@@ -71,55 +81,57 @@ export async function openDatabase(
     database.addEventListener('close', () => onLost('lost'));
     return database;
   } catch (error) {
-    if (error instanceof DatabaseError) throw error;
-    const { name: kind } = Object(error) as { readonly name?: unknown };
-    if (kind === 'VersionError') throw new DatabaseError('newer-version', error);
-    throw new DatabaseError(kind === 'QuotaExceededError' ? 'quota' : 'unavailable', error);
+    const cause = error instanceof DatabaseError ? (error.cause ?? error) : error;
+    if (cause instanceof DatabaseError) throw cause;
+    if (nameOf(cause) === 'VersionError') throw new DatabaseError('newer-version', cause);
+    throw new DatabaseError(
+      nameOf(cause) === 'QuotaExceededError' ? 'quota' : 'unavailable',
+      cause,
+    );
   }
 }
 
-/** What a failed write says about the database; undefined when it says nothing. */
-export function reasonOf(error: unknown): NotDurableReason | undefined {
+/** Why the disk does not work; undefined where an error says nothing of it. */
+export const reasonOf = (error: unknown): NotDurableReason | undefined =>
+  error instanceof DatabaseError && !error.isOfEntry ? error.reason : undefined;
+
+/** Calls `act`, and says of what it throws that it is the database's. */
+export function attempt<T>(act: () => T): T {
   try {
-    if (error instanceof DatabaseError) return error.reason;
-    const { name } = Object(error) as { readonly name?: unknown };
-    if (name === 'QuotaExceededError') return 'quota';
-    // A connection that was closed throws this at the next transaction.
-    return name === 'InvalidStateError' || name === 'NotFoundError' ? 'lost' : undefined;
-  } catch {
-    // A proxy of somebody else's, that a function of the app has thrown.
-    return undefined;
+    return act();
+  } catch (error) {
+    throw failed(error);
   }
 }
 
-/** Settles as a request does. */
-export function ask<T>(request: IDBRequest<T>): Promise<T> {
+/** Settles as the request that `begin` returns. @throws DatabaseError (as a rejection). */
+export function ask<T>(begin: () => IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
+    const request = attempt(begin);
     request.addEventListener('success', () => resolve(request.result));
-    request.addEventListener('error', () => reject(request.error as DOMException));
+    request.addEventListener('error', () => reject(failed(request.error)));
   });
 }
 
 /** Calls `visit` with each place that the cursor comes to, until it returns true or the cursor is through. */
 export function walk<C extends IDBCursor>(
-  request: IDBRequest<C | null>,
+  begin: () => IDBRequest<C | null>,
   visit: (cursor: C) => boolean,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
+    const request = attempt(begin);
     request.addEventListener('success', () => {
       const cursor = request.result;
-      if (!cursor || visit(cursor)) resolve();
+      if (!cursor || attempt(() => visit(cursor))) resolve();
     });
-    request.addEventListener('error', () => reject(request.error as DOMException));
+    request.addEventListener('error', () => reject(failed(request.error)));
   });
 }
 
-/** Resolves once all that was written is there. */
+/** Resolves once all that was written is there. @throws DatabaseError (as a rejection). */
 export function complete(transaction: IDBTransaction): Promise<void> {
   return new Promise((resolve, reject) => {
     transaction.addEventListener('complete', () => resolve());
-    transaction.addEventListener('abort', () =>
-      reject(transaction.error ?? new DOMException('The transaction was aborted.', 'AbortError')),
-    );
+    transaction.addEventListener('abort', () => reject(failed(transaction.error)));
   });
 }

@@ -81,15 +81,34 @@ export interface Counts {
 /** So many rows are read or removed at once: more would hold up the page, and the other tabs. */
 export const pageSize = 100;
 
+/** What a database says of itself. */
+export interface About {
+  readonly generation: string;
+  readonly clears: readonly string[];
+}
+
 /** What can be done with the rows: each is one transaction. */
 export interface RowStore {
   readonly isDurable: boolean;
   /**
-   * Keeps a row, and resolves once it is kept. One that has its id already stays, and comes back.
+   * Keeps a row, and resolves once it is kept. One that has its id already stays, and comes back. `known` are
+   * the clears that the page has heard of, where the row may be older than another.
    *
-   * @returns undefined when the owner is no longer of this tab.
+   * @returns `lost` when the owner is no longer of this tab, `cleared` after a clear that is not known.
    */
-  readonly add: (row: NewRow, fence: Fence, nowMs: number) => Promise<Row | undefined>;
+  readonly add: (
+    row: NewRow,
+    fence: Fence,
+    nowMs: number,
+    known?: ReadonlySet<string>,
+  ) => Promise<Row | 'lost' | 'cleared'>;
+  /** Takes a row out, unless it is being sent or is over. @returns it; undefined when it stays. */
+  readonly takeOut: (id: string) => Promise<Row | undefined>;
+  /**
+   * @returns a name that no other database has, also not one that is made anew after this was deleted, and the
+   *   latest clears that were done in it.
+   */
+  readonly identify: () => Promise<About>;
   /**
    * Takes a row that is due, to send it now.
    *

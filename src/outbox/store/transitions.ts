@@ -149,9 +149,11 @@ export async function endWaits(tx: Transaction, owner: string, nowMs: number): P
   }
 }
 
-export async function insert(tx: Transaction, row: NewRow): Promise<Row> {
+export async function insert(tx: Transaction, row: NewRow, nowMs: number): Promise<Row> {
   const isBehind = row.blocks !== undefined && !!(await headOf(tx, row.blocks));
-  const placed = isBehind ? unplan(row) : row;
+  const isDue = row.liveOwner !== undefined && row.nextRetryAt === undefined;
+  const now = isDue && { nextRetryAt: nowMs, plannedAt: nowMs };
+  const placed = isBehind && row.liveOwner !== undefined ? unplan(row) : { ...row, ...now };
   return { ...placed, seq: await tx.add(placed) };
 }
 
