@@ -41,7 +41,8 @@ export function createMeasures(meter: Meter, outbox: Readable<OutboxState> | und
     description: 'Entries of the outbox that cannot be delivered.',
   });
   const observe: Parameters<typeof deadLetters.addCallback>[0] = (result) => {
-    if (outbox) result.observe(outbox.getState().dead);
+    const dead = outbox?.getState().dead;
+    if (dead !== undefined) result.observe(dead);
   };
   deadLetters.addCallback(observe);
 

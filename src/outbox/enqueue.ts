@@ -148,6 +148,13 @@ interface Submitted {
   readonly delivered: Promise<unknown>;
 }
 
+/** An entry as it is kept. */
+export interface Kept {
+  readonly entry: Row;
+  /** The database that has it; undefined where it is in this page alone. */
+  readonly savedIn: string | undefined;
+}
+
 /** Keeps what is submitted, one after the other in the order in which it was. */
 export interface Enqueuer {
   readonly submit: (
@@ -161,7 +168,7 @@ export interface Enqueuer {
    * there may have ended meanwhile: that, `settle` tells.
    */
   readonly restore: (
-    engine: Pick<Engine, 'store' | 'generation'>,
+    engine: { readonly store: Pick<RowStore, 'find'>; readonly generation: string | undefined },
     settle: (id: string) => Promise<void>,
   ) => Promise<void>;
   /**
@@ -178,7 +185,7 @@ interface EnqueuerContext {
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly codec: Codec;
   readonly receipts: Receipts;
-  readonly add: EntryStorage['add'];
+  readonly add: (entry: Unplaced, isWanted: () => boolean, isMoved: boolean) => Promise<Kept>;
   readonly discard: (id: string) => Promise<unknown>;
   /** Is told of each entry that is kept, as it is there; another press may have been first. */
   readonly onKept: (entry: Row, isDurable: boolean) => Promise<void>;

@@ -46,7 +46,7 @@ export interface EntriesContext {
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly codec: Codec;
   readonly pauses: Pick<PausedEntries, 'of'>;
-  readonly storage: Pick<EntryStorage, 'ready' | 'engines' | 'write'>;
+  readonly storage: Pick<EntryStorage, 'ready' | 'engines' | 'write' | 'refuseBlind'>;
   readonly receipts: Pick<Receipts, 'rename'>;
   readonly memory: Pick<PageMemory, 'endWaiting'>;
   readonly forget: Pick<Forget, 'one'>;
@@ -117,6 +117,7 @@ export function createEntries({
       const found = await ask(engine);
       if (found !== undefined) return found;
     }
+    storage.refuseBlind();
     return undefined;
   };
 

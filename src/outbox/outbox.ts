@@ -77,7 +77,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
 
   const mark = createClearMark(context.name);
   const pauses = createPauses((message) => others.post(message));
-  const display = createDisplay(clock, () => storage.engines(), pauses);
+  const display = createDisplay(clock, () => storage, pauses);
   const others = joinTabs(ports, context.name, {
     changed: display.refresh,
     owner() {

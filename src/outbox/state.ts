@@ -4,8 +4,11 @@ import type { PausedEntries } from './messages.ts';
 import type { NotDurableReason } from './store/open-database.ts';
 import type { Counts, RowStore } from './store/row-store.ts';
 
-/** What the outbox holds, and where. */
-export interface OutboxState extends Counts {
+/**
+ * What the outbox holds, and where. A count is undefined while it is not known: before the database is open,
+ * and while it cannot be read.
+ */
+export interface OutboxState extends Readonly<Record<keyof Counts, number | undefined>> {
   /** `durable`, or why new entries are only in this page at the moment. */
   readonly storage: 'opening' | 'durable' | NotDurableReason;
   /**
@@ -27,7 +30,10 @@ export interface Display extends Readable<OutboxState> {
 
 export function createDisplay(
   clock: Clock,
-  engines: () => readonly { readonly store: RowStore }[],
+  storage: () => {
+    readonly engines: () => readonly { readonly store: RowStore }[];
+    readonly isBlind: () => boolean;
+  },
   pauses: PausedEntries,
 ): Display {
   const { getState, subscribe, set } = createStore(unopened);
@@ -36,9 +42,11 @@ export function createDisplay(
   const { ask, dispose } = createRefresh(clock, async () => {
     const nowMs = clock.now();
     const counts = await Promise.all(
-      engines().map(({ store }) => store.count(nowMs, pauses).catch(() => undefined)),
+      storage()
+        .engines()
+        .map(({ store }) => store.count(nowMs, pauses).catch(() => undefined)),
     );
-    show(sum(counts));
+    show(storage().isBlind() ? unknown : sum(counts));
     changes.set(changes.getState() + 1);
   });
   return {
@@ -51,12 +59,22 @@ export function createDisplay(
   };
 }
 
-/** Whether anything is still to be sent. */
-export const isAnyLeft = ({ due, waiting, sending, paused }: OutboxState): boolean =>
-  due + waiting + sending + paused > 0;
+/** Whether anything is, or may be, still to be sent. */
+export const isAnyLeft = ({ due, waiting = 0, sending = 0, paused = 0 }: OutboxState): boolean =>
+  due === undefined || due + waiting + sending + paused > 0;
 
-function sum(counts: readonly (Counts | undefined)[]): Counts {
+const unknown = {
+  due: undefined,
+  waiting: undefined,
+  sending: undefined,
+  paused: undefined,
+  dead: undefined,
+  oldestAt: undefined,
+};
+
+function sum(counts: readonly (Counts | undefined)[]): Pick<OutboxState, keyof Counts> {
   const known = counts.filter((count) => count !== undefined);
+  if (known.length < counts.length) return unknown;
   const add = (name: Exclude<keyof Counts, 'oldestAt'>): number =>
     known.reduce((total, count) => total + count[name], 0);
   const oldestAt = Math.min(...known.map((count) => count.oldestAt ?? Infinity));
@@ -72,7 +90,7 @@ function sum(counts: readonly (Counts | undefined)[]): Counts {
 
 /** Nothing is known of it. */
 export const unopened: OutboxState = /* @__PURE__ */ Object.freeze({
-  ...sum([]),
+  ...unknown,
   storage: 'opening',
   wasErased: false,
 });

@@ -1,6 +1,7 @@
 import { type Alarm, startAlarm } from '../lib/timer.ts';
 import { createRowStore } from './store/create-row-store.ts';
-import type { Backend, Row, Unplaced } from './store/schema.ts';
+import type { Kept } from './enqueue.ts';
+import type { Backend, Unplaced } from './store/schema.ts';
 import { createEngine, type Engine, type EngineContext } from './delivery/engine.ts';
 import type { Display } from './state.ts';
 import { discarded, disposedOf, leftBehind } from './errors.ts';
@@ -24,13 +25,6 @@ export interface StorageContext extends Omit<
   readonly display: Pick<Display, 'refresh' | 'show'>;
   /** A database was opened: what an earlier page, or an earlier connection, has left can be sent. */
   readonly onOpen: (engine: Engine) => Promise<void>;
-}
-
-/** An entry as it is kept. */
-export interface Kept {
-  readonly entry: Row;
-  /** The database that has it; undefined where it is in this page alone. */
-  readonly savedIn: string | undefined;
 }
 
 /** A database that is not there is opened again after this time, and then after twice as long each time. */
@@ -80,6 +74,11 @@ export class EntryStorage {
   /** Whether there are, or may be, entries on a disk that cannot be read at the moment. */
   isBlind(): boolean {
     return this.#hasDisk && !this.#durable;
+  }
+
+  /** @throws DatabaseError while entries may be on a disk that cannot be read. */
+  refuseBlind(): void {
+    if (this.isBlind()) throw this.#failure;
   }
 
   /**

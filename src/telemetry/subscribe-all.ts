@@ -132,10 +132,13 @@ export function subscribeInstance(
     stops.push(
       outbox.subscribe(() => {
         const state = outbox.getState();
-        const isNews = counts.some((name) => state[name] !== shown[name]);
+        const { due, waiting, sending, paused, dead } = state;
+        // While the database cannot be read, the counts are not known.
+        if (due === undefined || waiting === undefined || sending === undefined) return;
+        if (paused === undefined || dead === undefined) return;
+        const isNews = counts.some((name) => state[name] !== (shown[name] ?? 0));
         shown = state;
         if (!isNews) return;
-        const { due, waiting, sending, paused, dead } = state;
         emit({ type: 'outbox', at: wall.now(), due, waiting, sending, paused, dead });
       }),
     );

@@ -7,8 +7,8 @@ import { useTexts } from './texts/texts.tsx';
 
 /** The argument of an `OutboxBadge` render prop. */
 export interface OutboxBadgeView extends OutboxControls {
-  /** The number of entries that are still to be sent. */
-  readonly toSend: number;
+  /** The number of entries that are still to be sent; undefined while it is not known. */
+  readonly toSend: number | undefined;
   readonly text: string;
 }
 
@@ -38,16 +38,17 @@ export function OutboxBadge(props: OutboxBadgeProps): ReactElement | null {
 function Badge({ children }: OutboxBadgeProps): ReactElement {
   const { outbox: texts } = useTexts();
   const outbox = useOutbox();
-  const { due, waiting, sending, paused, dead } = outbox;
+  const { due = 0, waiting = 0, sending = 0, paused = 0, dead = 0 } = outbox;
   const toSend = due + waiting + sending + paused;
+  const isKnown = outbox.dead !== undefined;
   const parts = [toSend > 0 && texts.waiting(toSend), dead > 0 && texts.dead(dead)];
   const text = parts.filter((part) => part !== false).join(', ');
   return (
     <span
       className="steadfetch steadfetch-badge"
-      data-state={dead > 0 ? 'dead' : toSend > 0 ? 'waiting' : 'empty'}
+      data-state={dead > 0 ? 'dead' : toSend > 0 ? 'waiting' : isKnown ? 'empty' : 'unknown'}
     >
-      {children ? children({ ...outbox, toSend, text }) : text}
+      {children ? children({ ...outbox, toSend: isKnown ? toSend : undefined, text }) : text}
       <Announcement text={dead > 0 ? texts.dead(dead) : ''} />
     </span>
   );

@@ -55,7 +55,8 @@ function Panel({ describe, edit, children }: OutboxPanelProps): ReactElement {
   const outbox = useOutbox();
   const entries = (useOutboxEntries() ?? []).filter(({ state }) => state !== 'done');
   const [news, setNews] = useState('');
-  const { storage, dead, discard } = outbox;
+  const { storage, dead = 0, discard } = outbox;
+  const isKnown = outbox.dead !== undefined;
   const isKept = storage === 'durable' || storage === 'opening';
   const nameOf = describe ?? ((entry: OutboxEntry) => defaultName(entry, texts));
   const onDiscard = async (key: string): Promise<void> => {
@@ -74,7 +75,9 @@ function Panel({ describe, edit, children }: OutboxPanelProps): ReactElement {
       ) : (
         <>
           {!isKept && <p className="steadfetch-detail">{texts.outbox.notKept}</p>}
-          {shown.length === 0 && <p className="steadfetch-detail">{texts.outbox.empty}</p>}
+          {isKnown && shown.length === 0 && (
+            <p className="steadfetch-detail">{texts.outbox.empty}</p>
+          )}
           {dead > 1 && <Action label={texts.outbox.retryAll} onPress={outbox.retryAll} />}
           <ul className="steadfetch-entries">
             {shown.map(({ entry, words }) => (

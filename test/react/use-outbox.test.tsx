@@ -186,8 +186,8 @@ test.each(['Now', 'Cancel'])(
     browser.server.arrivals[0]?.answer(503, {}, { 'retry-after': '60' });
     await pass(200);
     for (const [fault, storage] of [
-      ['write', 'unavailable'],
       ['quota', 'quota'],
+      ['write', 'lost'],
     ] as const) {
       tab.fail(fault);
       await press(button);
@@ -198,6 +198,7 @@ test.each(['Now', 'Cancel'])(
     expect(unhandled).not.toHaveBeenCalled();
     process.off('unhandledRejection', unhandled);
     tab.fail('none');
+    await pass(1000);
     await press(button);
     await pass(200);
     expect(tab.outbox.getState().storage).toBe('durable');

@@ -54,7 +54,9 @@ export function Entries({
               : `kept in this page only: ${state.storage}`}
         </span>
         <span className="grow" />
-        {state.dead > 1 && <Action label="Send all dead letters" onPress={outbox.retryAll} />}
+        {(state.dead ?? 0) > 1 && (
+          <Action label="Send all dead letters" onPress={outbox.retryAll} />
+        )}
       </header>
       {entries?.length ? (
         <ul className="list">

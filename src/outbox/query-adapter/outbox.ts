@@ -155,7 +155,12 @@ export interface Outbox<
   readonly list: <N extends string = string>(
     filter?: OutboxFilter<N>,
   ) => Promise<readonly EntryOf<H, N>[]>;
-  /** The entry with this key; undefined once it is delivered and whoever submitted it knows. */
+  /**
+   * The entry with this key; undefined once it is delivered and whoever submitted it knows.
+   *
+   * @throws Error (as a rejection), as `retry`, `edit` and `discard` do, while the entry may be on a
+   *   disk that cannot be read.
+   */
   readonly find: (idempotencyKey: string) => Promise<OutboxEntry | undefined>;
   /**
    * Sends an entry now, from this tab: one that waits, whichever tab had it, or a dead letter. Under the same

@@ -39,10 +39,10 @@ export async function openIndexedDb(
   onLost: (reason: NotDurableReason) => void = () => {},
   onErased: () => void = () => {},
 ): Promise<Backend> {
-  let disk: Disk | undefined;
-  const database = await openDatabase(name, clock, (reason) => disk?.end(reason), onErased);
-  disk = new Disk(database, clock, onLost);
-  return disk;
+  const made: { disk?: Disk } = {};
+  const database = await openDatabase(name, clock, (reason) => made.disk?.end(reason), onErased);
+  made.disk = new Disk(database, clock, onLost);
+  return made.disk;
 }
 
 /**
