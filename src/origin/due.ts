@@ -137,5 +137,5 @@ function watchedAtOf({ health, inFlight, leader, queue }: Origin, { place }: Wat
   // Those who wait probe by themselves.
   if (groupsOf(scope, queue.groups()).length > 0) return Infinity;
   const leaderAt = leader?.waitsUntil(scope, false, probes.startedAt(), Infinity) ?? 0;
-  return Math.max(probes.nextAt(false, Infinity), leaderAt);
+  return Math.max(probes.idleAt(), leaderAt);
 }

@@ -4,7 +4,7 @@ import type { Network, OriginOptions } from './origin.ts';
 import type { Reach } from './health/unreadable.ts';
 import { originOf } from '../lib/input/url.ts';
 import type { Leads, Tabs, TabsCode } from '../tabs/share-across-tabs.ts';
-import { Admission } from './admission.ts';
+import { Admission, type AdmissionContext } from './admission.ts';
 
 /** Is told of the admission by its key, what of it is down or up again, and then for how long it was down. */
 type OutageListener = (key: string, scope: string, downMs?: number) => void;
@@ -34,6 +34,8 @@ export interface Origins {
   readonly dispose: () => void;
 }
 
+const originIn = (key: string): string => key.replace(/ .*/, '');
+
 /** Origins that are remembered, beyond those where something is under way. */
 const maxOrigins = 50;
 
@@ -48,30 +50,27 @@ export function createOrigins(
   const leaders: Leads = new Set();
   const admissions = new Map<string, Admission>();
   const watchers = new Set<() => void>();
-  const onChange = (): void => {
-    for (const tell of watchers) tell();
-  };
+  const onChange = (): void => watchers.forEach((tell) => tell());
+  const shared = { clock, random, network, isWatched: () => watchers.size > 0, onChange };
   /** Opened with the first request, not before: nothing starts at import, or on a server. */
   let sharing = codeOf<TabsCode>(defaults.tabs);
   let tabs: Tabs | undefined;
   let stopListening: (() => void) | undefined;
 
   const openTabs = (): Tabs | undefined => (tabs ??= sharing?.open(clock, random, leaders));
-  const all = (act: (admission: Admission) => void): void => {
-    for (const admission of admissions.values()) act(admission);
-  };
+  const all = (act: (admission: Admission) => void): void => admissions.forEach((one) => act(one));
   const open = (key: string, options: OriginOptions | undefined): Admission => {
     forgetIdle(admissions);
     openTabs();
     stopListening ??= network.onBack(() => all((admission) => admission.hastenProbes()));
-    const isWatched = (): boolean => watchers.size > 0;
     const joinTabs = tabs?.join.bind(tabs, key);
-    const onOutage = (scope: string, downMs?: number): void => {
-      for (const tell of outages) tell(key, scope, downMs);
-    };
-    const reach = reachOf?.(key.replace(/ .*/, ''));
-    const context = { clock, random, network, isWatched, joinTabs, onOutage, reach, onChange };
-    const admission = new Admission({ ...defaults, ...options }, context);
+    const onOutage: AdmissionContext['onOutage'] = (...outage) =>
+      outages.forEach((tell) => tell(key, ...outage));
+    const reach = reachOf?.(originIn(key));
+    const admission = new Admission(
+      { ...defaults, ...options },
+      { ...shared, joinTabs, onOutage, reach },
+    );
     admissions.set(key, admission);
     return admission;
   };
@@ -81,7 +80,7 @@ export function createOrigins(
       const key = `${originOf(url)} ${partition}`;
       return admissions.get(key) ?? open(key, options);
     },
-    known: () => [...admissions.keys()].map((key) => key.replace(/ .*/, '')),
+    known: () => [...admissions.keys()].map(originIn),
     watchers,
     openTabs,
     clock,

@@ -10,8 +10,7 @@ import { failures } from '../policy/outcome.ts';
 import type { Codec } from './codec.ts';
 import { discarded, disposedOf, type EntryFacts } from './errors.ts';
 import { type HandlerDefinition, scopeOf } from './handler.ts';
-import type { Engine } from './delivery/engine.ts';
-import type { EntryStorage } from './storage.ts';
+import type { RowStore } from './store/row-store.ts';
 import { laneOf, type Row, rowSchema, type Unplaced } from './store/schema.ts';
 
 /** What this tab does with a submission of its own. */

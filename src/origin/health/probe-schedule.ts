@@ -13,6 +13,9 @@ const backgroundGaps: readonly (readonly [number, number])[] = [
   [15_000, 30_000],
 ];
 const lastBackgroundGap = [20_000, 40_000] as const;
+/** While nothing waits, and a user sees what has failed: as long as the outage so far. */
+const shortestIdleMs = 5000;
+const longestIdleMs = 30_000;
 /** A probe that has no answer after this time is not waited for any longer: the next one may go. */
 const longestProbeMs = 15_000;
 /** An outage that begins so soon after another one is the same. */
@@ -30,6 +33,7 @@ type State =
       readonly kind: 'waiting';
       readonly foregroundAt: number;
       readonly backgroundAt: number;
+      readonly idleAt: number;
       /** The time of the next probe that the user was shown: the probe comes no later. */
       readonly promisedAt: number;
     }
@@ -82,6 +86,13 @@ export class ProbeSchedule {
     const at = isForeground ? Math.min(state.foregroundAt, lastChanceAt) : state.backgroundAt;
     this.promise(at);
     return Math.min(state.promisedAt, at);
+  }
+
+  /** The same where no attempt waits, and a user sees what has failed. */
+  idleAt(): number {
+    const state = this.#state;
+    if (state.kind === 'probing') return this.#startedAt + longestProbeMs;
+    return state.kind === 'waiting' ? state.idleAt : Infinity;
   }
 
   /** The time of the next probe that the user was shown; `Infinity` if none was. */
@@ -139,6 +150,7 @@ export class ProbeSchedule {
       kind: 'waiting',
       foregroundAt: at,
       backgroundAt: at,
+      idleAt: at,
       promisedAt: at,
     };
   }
@@ -151,10 +163,13 @@ export class ProbeSchedule {
   #plan(fromMs: number, foregroundAt = fromMs + this.#gapMs()): void {
     const now = this.#clock.now();
     const [leastMs, mostMs] = backgroundGaps[this.#count++] ?? lastBackgroundGap;
+    const share = this.#random();
+    const idleMs = Math.min(longestIdleMs, Math.max(shortestIdleMs, now - this.#beganAt));
     this.#state = {
       kind: 'waiting',
       foregroundAt: Math.max(now, foregroundAt),
-      backgroundAt: now + between(this.#random, leastMs, mostMs),
+      backgroundAt: now + leastMs + share * (mostMs - leastMs),
+      idleAt: now + idleMs * (0.75 + share / 2),
       promisedAt: Infinity,
     };
   }
