@@ -3,6 +3,7 @@ import type { Clock, Transport } from '../lib/clock.ts';
 import { toUrl } from '../lib/input/url.ts';
 import { checkNames, isFunction, reject } from '../lib/input/check.ts';
 import type { ConnectivitySource } from './page-life.ts';
+import { inDevelopment } from '../lib/development.ts';
 
 /** A small request that shows whether there is a network. */
 export interface CheckOptions {
@@ -69,11 +70,12 @@ export function checkConnectivity(
   operation: string,
   options: ConnectivityOptions,
 ): CheckOptions | undefined {
-  if (process.env.NODE_ENV !== 'production')
+  inDevelopment(() =>
     checkNames(operation, options, ['check', 'source'], {
       url: 'check',
       timeoutMs: 'check: { timeoutMs }',
-    });
+    }),
+  );
   const { check, source } = options;
   const asked = typeof check === 'string' ? { url: check } : check || undefined;
   if (process.env.NODE_ENV === 'production')

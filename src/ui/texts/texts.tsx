@@ -9,6 +9,7 @@ import {
 import { english } from './english.ts';
 import { lookUp, watchPageLanguage } from './language.ts';
 import type { UiTexts } from './ui-texts.ts';
+import { inDevelopment } from '../../lib/development.ts';
 
 const Texts = createContext<readonly UiTexts[]>([english]);
 
@@ -39,7 +40,9 @@ export interface TextsProviderProps {
  * ```
  */
 export function TextsProvider({ texts, children }: TextsProviderProps): ReactElement {
-  if (process.env.NODE_ENV !== 'production') for (const { lang } of texts) checkLanguage(lang);
+  inDevelopment(() => {
+    for (const { lang } of texts) checkLanguage(lang);
+  });
   return <Texts.Provider value={texts}>{children}</Texts.Provider>;
 }
 
