@@ -296,7 +296,7 @@ describe('fetchQuery and prefetchQuery', () => {
 });
 
 describe('refetchOnReconnect', () => {
-  test.each<[string, object]>([
+  test.each<[string, object, number[]]>([
     // The answer to a request of its own is the first word that the network is there.
     ['with the watch over the network', { connectivity: watchConnectivity() }, [0, 1000, 2000]],
     ['without it', {}, [0, 2000]],

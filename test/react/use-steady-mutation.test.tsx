@@ -13,7 +13,8 @@ import {
   useMutationStatus,
 } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
-import { mutationStatus, mutationStatusesOf } from '../../src/react-query/status/mutation.ts';
+import { instanceOf } from '../../src/react-query/instance.ts';
+import { mutationStatus } from '../../src/react-query/status/mutation.ts';
 import { createHandle } from '../react-query/handle.ts';
 import { createOrderRig } from '../react-query/order-rig.tsx';
 import type { Rig } from '../react-query/rig.tsx';
@@ -152,10 +153,10 @@ describe('an onMutate that throws', () => {
     const observer = new MutationObserver(rig.client, options);
     for (const _ of ['first', 'second']) void observer.mutate(undefined).catch(() => {});
     await rig.time.advance(300);
-    const statuses = mutationStatusesOf(rig.client, 'test');
+    const instance = instanceOf(rig.client, 'test');
     const both = rig.client.getMutationCache().getAll();
     const cache = rig.client.getMutationCache();
-    const stories = both.map((one) => mutationStatus(one, cache, statuses.instance, undefined));
+    const stories = both.map((one) => mutationStatus(one, cache, instance, undefined));
     expect(stories.map(({ status }) => status)).toEqual(['unknown', 'unknown']);
     expect(mutationFn).toHaveBeenCalledTimes(1);
   });
