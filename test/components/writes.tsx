@@ -21,7 +21,7 @@ const adding = ({ api }: Props) => ({
 });
 
 interface AddView {
-  readonly add: UseMutationResult<unknown, Error, string, unknown>;
+  readonly add: UseMutationResult<unknown, Error, string>;
   readonly isBusy?: boolean;
   readonly pending?: string | false;
 }
