@@ -13,7 +13,7 @@ export type StopReason =
   | 'not-idempotent'
   /** A 2xx answer came: the server has done it. */
   | 'processed'
-  /** As many retries as `maxRetries` allows have been made; or one after a 425, or six after a 500. */
+  /** As many retries as `maxRetries` allows have been made; or one after a 425, or seven after a 500. */
   | 'max-retries'
   /** The next attempt would start after `deadlineMs`. */
   | 'deadline'
@@ -231,7 +231,7 @@ const stopRules: readonly StopRule[] = [
     ({ wanted, isRepeatable, reason }) =>
       !wanted && !isRepeatable && reason !== 'too-early' && reason !== 'rate-limited',
   ],
-  /** Often enough: One retry was made after a 425, or six after a 500, probes included. */
+  /** Often enough: One retry was made after a 425, or seven after a 500, probes included. */
   [
     'max-retries',
     ({ wanted, reason = 'error', operation: { retriedFor } }) =>
@@ -308,11 +308,11 @@ function whyRetry(failure: Failure): RetryReason | undefined {
 
 /**
  * Failures that are retried so often at the most, probes included. A 425 is retried once (RFC 8470 §5.2). A
- * 500 may be an outage, or an error that stays: six retries are sent in about 7 s, as long as React Query's.
+ * 500 may be an outage, or an error that stays: seven retries reach as far as those of React Query, which take 7 s.
  */
 const mostRetries: Partial<Readonly<Record<RetryReason, number>>> = {
   'too-early': 1,
-  'internal-error': 6,
+  'internal-error': 7,
 };
 
 /**
