@@ -13,7 +13,7 @@ export type StopReason =
   | 'not-idempotent'
   /** A 2xx answer came: the server has processed the request. */
   | 'processed'
-  /** All `maxRetries` retries were made; or one after a 425, or six after a 500. */
+  /** All `maxRetries` retries were made; or one after a 425, or seven after a 500. */
   | 'max-retries'
   /** The next attempt would start after `deadlineMs`. */
   | 'deadline'
@@ -250,7 +250,7 @@ const stopRules: readonly StopRule[] = [
     ({ wanted, isRepeatable, reason }) =>
       !wanted && !isRepeatable && reason !== 'too-early' && reason !== 'rate-limited',
   ],
-  /** Often enough: One retry was made after a 425, or six after a 500, probes included. */
+  /** Often enough: One retry was made after a 425, or seven after a 500, probes included. */
   [
     'max-retries',
     ({ wanted, reason = 'error', operation: { retriedFor } }) =>
@@ -330,11 +330,11 @@ export function whyRetry(failure: Failure): RetryReason | undefined {
 
 /**
  * The most retries per reason, probes included. A 425 is retried once (RFC 8470 §5.2). A 500 may be an outage
- * or a lasting error: six retries take about 7 s, as long as React Query's.
+ * or a lasting error: seven retries reach as far as React Query's, which take 7 s.
  */
 export const mostRetries: Partial<Readonly<Record<RetryReason, number>>> = {
   'too-early': 1,
-  'internal-error': 6,
+  'internal-error': 7,
 };
 
 /**

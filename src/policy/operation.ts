@@ -14,7 +14,7 @@ export type RetryReason =
   | 'rate-limited'
   /** 502, 503, 504, 520 to 524, 529, 530, and 413 or 500 with Retry-After. */
   | 'unavailable'
-  /** A 500 without Retry-After, at most six times. */
+  /** A 500 without Retry-After, at most seven times. */
   | 'internal-error'
   /** 409: the first request with this idempotency key is still running. */
   | 'in-progress'

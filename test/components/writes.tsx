@@ -1,4 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  useMutation,
+  type UseMutationResult,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useState } from 'react';
 import { press } from './press.ts';
 import type { List, Props, Tutorial } from './tutorial.ts';
@@ -11,18 +16,36 @@ function Todos({ todos }: { todos: ReturnType<typeof useTodos> }) {
   return <ul>{todos.data?.items.join()}</ul>;
 }
 
+const adding = ({ api }: Props) => ({
+  mutationFn: (text: string) => api.post('/api/todos', { text }),
+});
+
+interface AddView {
+  readonly add: UseMutationResult<unknown, Error, string>;
+  readonly isBusy?: boolean;
+  readonly pending?: string | false;
+}
+
+function AddButton({ add, isBusy = false, pending }: AddView) {
+  return (
+    <>
+      <button disabled={isBusy} onClick={() => add.mutate('Milk')}>
+        Add
+      </button>
+      {add.isPending && (pending || 'Saving…')}
+      {add.isError && 'Failed'}
+      {add.isSuccess && 'Saved'}
+    </>
+  );
+}
+
 function Form(props: Props) {
   const todos = useTodos(props);
-  const add = useMutation({ mutationFn: (text: string) => props.api.post('/api/todos', { text }) });
+  const add = useMutation(adding(props));
   return (
     <div>
       <Todos todos={todos} />
-      <button disabled={add.isPending} onClick={() => add.mutate('Milk')}>
-        Add
-      </button>
-      {add.isPending && 'Saving…'}
-      {add.isError && 'Failed'}
-      {add.isSuccess && 'Saved'}
+      <AddButton add={add} isBusy={add.isPending} />
     </div>
   );
 }
@@ -31,18 +54,13 @@ function Invalidating(props: Props) {
   const queryClient = useQueryClient();
   const todos = useTodos(props);
   const add = useMutation({
-    mutationFn: (text: string) => props.api.post('/api/todos', { text }),
+    ...adding(props),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['todos'] }),
   });
   return (
     <div>
       <Todos todos={todos} />
-      <button disabled={add.isPending} onClick={() => add.mutate('Milk')}>
-        Add
-      </button>
-      {add.isPending && 'Saving…'}
-      {add.isError && 'Failed'}
-      {add.isSuccess && 'Saved'}
+      <AddButton add={add} isBusy={add.isPending} />
     </div>
   );
 }
@@ -52,7 +70,7 @@ function Optimistic(props: Props) {
   const todos = useTodos(props);
   const queryKey = ['todos'];
   const add = useMutation({
-    mutationFn: (text: string) => props.api.post('/api/todos', { text }),
+    ...adding(props),
     onMutate: async (text) => {
       await queryClient.cancelQueries({ queryKey });
       const previous = queryClient.getQueryData<List>(queryKey);
@@ -69,10 +87,7 @@ function Optimistic(props: Props) {
   return (
     <div>
       <Todos todos={todos} />
-      <button onClick={() => add.mutate('Milk')}>Add</button>
-      {add.isPending && 'Saving…'}
-      {add.isError && 'Failed'}
-      {add.isSuccess && 'Saved'}
+      <AddButton add={add} />
     </div>
   );
 }
@@ -81,7 +96,7 @@ function OptimisticVariables(props: Props) {
   const queryClient = useQueryClient();
   const todos = useTodos(props);
   const { isPending, isError, variables, mutate } = useMutation({
-    mutationFn: (text: string) => props.api.post('/api/todos', { text }),
+    ...adding(props),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['todos'] }),
   });
   return (
@@ -96,9 +111,7 @@ function OptimisticVariables(props: Props) {
 
 function TryCatch(props: Props) {
   const [words, setWords] = useState('');
-  const { mutateAsync } = useMutation({
-    mutationFn: (text: string) => props.api.post('/api/todos', { text }),
-  });
+  const { mutateAsync } = useMutation(adding(props));
   const submit = async (): Promise<void> => {
     setWords('Saving…');
     try {
@@ -118,13 +131,10 @@ function TryCatch(props: Props) {
 
 /** As the docs show what waits for the network. */
 function Waiting(props: Props) {
-  const add = useMutation({ mutationFn: (text: string) => props.api.post('/api/todos', { text }) });
+  const add = useMutation(adding(props));
   return (
     <div>
-      <button onClick={() => add.mutate('Milk')}>Add</button>
-      {add.isPaused ? 'You are offline: saved later…' : add.isPending && 'Saving…'}
-      {add.isError && 'Failed'}
-      {add.isSuccess && 'Saved'}
+      <AddButton add={add} pending={add.isPaused && 'You are offline: saved later…'} />
     </div>
   );
 }

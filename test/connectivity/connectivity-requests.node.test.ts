@@ -31,11 +31,11 @@ describe('without a probe', () => {
     expect(one.connectivity.network.isOffline()).toBe(true);
   });
 
-  const known = 'https://api.example';
+  const remote = 'https://api.example';
   const local = 'http://localhost:80';
   test.each([
-    ['a known origin', [known], known],
-    ['another one than that of the device', [local, known], known],
+    ['a known origin', [remote], remote],
+    ['another one than that of the device', [local, remote], remote],
     ['that of the device where there is no other', [local], local],
   ])(
     'when the browser says offline it asks %s, and believes the browser where that fails',
@@ -50,7 +50,7 @@ describe('without a probe', () => {
   );
 
   test('an answer to that refutes the browser until its next event', async () => {
-    const one = gather({ known: [known] });
+    const one = gather({ known: [remote] });
     one.say('offline');
     await one.end('reached');
     expect(one.state()[0]).toBe('online');

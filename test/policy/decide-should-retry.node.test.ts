@@ -38,10 +38,10 @@ describe('true', () => {
     },
   );
 
-  const sixes = Array.from({ length: 6 }, () => 'internal-error' as const);
+  const sevens = Array.from({ length: 7 }, () => 'internal-error' as const);
 
   test.each([500, 425])('sends again after as many %i as the table allows', (status) => {
-    const operation = anOperation({ attempt: 3, retriedFor: [...sixes, 'too-early'] });
+    const operation = anOperation({ attempt: 3, retriedFor: [...sevens, 'too-early'] });
     expect(decided(() => undefined, answered(status), operation)).toBe('stop: max-retries');
     expect(decided(yes, answered(status), operation)).toMatch(/^retry/);
   });

@@ -95,38 +95,33 @@ function openRig({ config = () => ({}), before }: Evidence): Rig {
   return rig;
 }
 
-test.each(evidences)('$what: an outage that no answer has shown is probed at once', async (one) => {
+/** An outage of 41 s, and what shows that its cause may have gone. @returns the rig, and what is sent from then on. */
+async function showEvidence(one: Evidence, answer: 'network' | 'hang' | 503, isBack: boolean) {
   const rig = openRig(one);
-  await pauseQuery(rig, 'network');
+  await pauseQuery(rig, answer);
   const before = times(rig).length;
-  for (const id of [1, 2]) rig.server.unplan(`/items/${id}`);
+  if (isBack) for (const id of [1, 2]) rig.server.unplan(`/items/${id}`);
   if (one.what.startsWith('React Query')) onlineManager.setOnline(false);
   await act(async () => one.show(rig));
   await rig.time.advance(0);
-  expect(times(rig)[before]).toBe(41_000);
+  return { rig, sent: times(rig).slice(before) };
+}
+
+test.each(evidences)('$what: an outage that no answer has shown is probed at once', async (one) => {
+  const { rig, sent } = await showEvidence(one, 'network', true);
+  expect(sent[0]).toBe(41_000);
   await rig.time.advance(1000);
   for (const id of [1, 2]) expect(rig.client.getQueryData(['item', id])).toMatch(/^GET/);
 });
 
 test.each(evidences)('$what: so is one of time-outs, beside a probe that hangs', async (one) => {
-  const rig = openRig(one);
-  await pauseQuery(rig, 'hang');
-  const before = times(rig).length;
-  for (const id of [1, 2]) rig.server.unplan(`/items/${id}`);
-  if (one.what.startsWith('React Query')) onlineManager.setOnline(false);
-  await act(async () => one.show(rig));
-  await rig.time.advance(0);
-  expect(times(rig)[before]).toBe(41_000);
+  const { sent } = await showEvidence(one, 'hang', true);
+  expect(sent[0]).toBe(41_000);
 });
 
 test.each(evidences)('$what: what its server has answered is not', async (one) => {
-  const rig = openRig(one);
-  await pauseQuery(rig, 503);
-  const before = times(rig).length;
-  if (one.what.startsWith('React Query')) onlineManager.setOnline(false);
-  await act(async () => one.show(rig));
-  await rig.time.advance(0);
-  expect(times(rig)).toHaveLength(before);
+  const { sent } = await showEvidence(one, 503, false);
+  expect(sent).toEqual([]);
 });
 
 test('a new estimate of the same connection is none', async () => {

@@ -13,8 +13,8 @@ import {
   useMutationStatus,
 } from 'steadfetch/react';
 import { describe, expect, test, vi } from 'vitest';
-import { mutationStatus } from '../../src/react-query/status/mutation.ts';
 import { instanceOf } from '../../src/react-query/instance.ts';
+import { mutationStatus } from '../../src/react-query/status/mutation.ts';
 import { createHandle } from '../react-query/handle.ts';
 import { createOrderRig } from '../react-query/order-rig.tsx';
 import type { Rig } from '../react-query/rig.tsx';
@@ -153,11 +153,10 @@ describe('an onMutate that throws', () => {
     const observer = new MutationObserver(rig.client, options);
     for (const _ of ['first', 'second']) void observer.mutate(undefined).catch(() => {});
     await rig.time.advance(300);
+    const instance = instanceOf(rig.client, 'test');
     const both = rig.client.getMutationCache().getAll();
     const cache = rig.client.getMutationCache();
-    const stories = both.map((one) =>
-      mutationStatus(one, cache, instanceOf(rig.client, 'test'), undefined),
-    );
+    const stories = both.map((one) => mutationStatus(one, cache, instance, undefined));
     expect(stories.map(({ status }) => status)).toEqual(['unknown', 'unknown']);
     expect(mutationFn).toHaveBeenCalledTimes(1);
   });

@@ -92,10 +92,10 @@ describe('the samples', () => {
     );
     await time.advance(500);
     expect(screen.getByRole('paragraph').textContent).toContain('Paused: server-down.');
-    await time.advance(1200);
+    await time.advance(550);
     await time.advance(1200);
     expect(screen.getByRole('paragraph').textContent).toBe('kite, line');
-    expect(sent).toEqual([0, 500, 1700, 2900]);
+    expect(sent).toEqual([0, 500, 1050, 2250]);
     unsubscribe();
     cleanup();
   });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Network } from '../../src/origin/origin.ts';
 import { createOrigins } from '../../src/origin/origins.ts';
 import type { SharePorts } from '../../src/tabs/ports.ts';
 import { shareAcrossTabs } from '../../src/tabs/share-across-tabs.ts';
@@ -14,10 +15,9 @@ const down = {
 } as const;
 const ok = { kind: 'ok', status: 200, processed: 'yes' } as const;
 
-/** A tab that asks 4,000 origins for something, one after the other, in `everyMs` each. */
-function askMany(outcome: typeof down | typeof ok, everyMs: number) {
+/** A tab whose origins hear of an outage at one of them by `say`. */
+function openTab(network: Network = openNetwork) {
   let receive: (word: unknown) => void = () => {};
-  let listening = 0;
   const ports: SharePorts = {
     open(_, hear) {
       receive = hear;
@@ -29,6 +29,14 @@ function askMany(outcome: typeof down | typeof ok, everyMs: number) {
     },
   };
   const clock = createVirtualClock();
+  const origins = createOrigins(clock, () => 0.5, { tabs: shareAcrossTabs(ports) }, network);
+  const word = { version: 2, from: 0.1, kind: 'down', scope: '', isProbed: false };
+  return { clock, origins, say: (url: string) => receive({ ...word, key: `${url} ` }) };
+}
+
+/** A tab that asks 4,000 origins for something, one after the other, in `everyMs` each. */
+function askMany(outcome: typeof down | typeof ok, everyMs: number) {
+  let listening = 0;
   const network = {
     ...openNetwork,
     subscribe() {
@@ -36,7 +44,7 @@ function askMany(outcome: typeof down | typeof ok, everyMs: number) {
       return () => void listening--;
     },
   };
-  const origins = createOrigins(clock, () => 0.5, { tabs: shareAcrossTabs(ports) }, network);
+  const { clock, origins, say } = openTab(network);
   const urls = Array.from({ length: 4000 }, (_, index) => `https://${index}.example`);
   for (const url of urls) {
     const admission = origins.admissionOf(`${url}/a`);
@@ -48,10 +56,7 @@ function askMany(outcome: typeof down | typeof ok, everyMs: number) {
   }
   const heard = new Set<string>();
   origins.outages.add((key) => void heard.add(key));
-  for (const url of urls) {
-    const word = { kind: 'down', scope: '', isProbed: false };
-    receive({ version: 2, key: `${url} `, from: 0.1, ...word });
-  }
+  for (const url of urls) say(url);
   return { known: origins.known().length, listening, heard: heard.size };
 }
 
@@ -64,29 +69,10 @@ test('so it is of origins that were down when they were asked last, a minute lat
 });
 
 test('an origin that comes back after it was forgotten hears the other tabs again', () => {
-  let receive: (word: unknown) => void = () => {};
-  const ports: SharePorts = {
-    open(_, hear) {
-      receive = hear;
-      return { post() {}, close() {} };
-    },
-    watch(listener) {
-      listener('visible');
-      return () => {};
-    },
-  };
-  const clock = createVirtualClock();
-  const origins = createOrigins(clock, () => 0.5, { tabs: shareAcrossTabs(ports) }, openNetwork);
+  const { origins, say } = openTab();
   origins.admissionOf('https://a.example');
   for (let index = 0; index < 60; index++) origins.admissionOf(`https://${index}.example`);
   const again = origins.admissionOf('https://a.example');
-  receive({
-    version: 2,
-    key: 'https://a.example ',
-    from: 0.1,
-    kind: 'down',
-    scope: '',
-    isProbed: false,
-  });
+  say('https://a.example');
   expect(again.isDown('GET /a')).toBe(true);
 });

@@ -197,7 +197,7 @@ test('a refusal after an attempt that may have arrived leaves it open whether th
 test('an attempt that starts by itself is seen and not heard, and one after a press is heard', async () => {
   const rig = createRig({ health: {} });
   const slow = { status: 503, afterMs: 250 };
-  rig.server.plan('/products', slow, slow, slow, slow, { body: 'kites', afterMs: 100 });
+  rig.server.plan('/products', slow, slow, slow, slow, slow, { body: 'kites', afterMs: 100 });
   rig.show(<Products rig={rig} />);
   const told: string[] = [];
   const listen = async (tenths: number): Promise<void> => {
@@ -215,7 +215,7 @@ test('an attempt that starts by itself is seen and not heard, and one after a pr
     '',
     'The server is unavailable (503). Trying again in 1 second.',
     'This is not available right now. It goes on by itself.',
-    'Trying again. Attempt 4 of 5.',
+    'Trying again. Attempt 5 of 6.',
     'This is not available right now. It goes on by itself.',
     'Loaded.',
   ]);

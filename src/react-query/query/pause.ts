@@ -40,7 +40,6 @@ export function createQueryPauses(clock: Clock, byQuery: QueryRecords): QueryPau
     byQuery.get(query) === operation &&
     operation.phase.kind !== 'ended' &&
     query.state.fetchStatus !== 'idle';
-
   /**
    * When React Query alone would have given up; `Infinity` while a component shows a spinner for it in an outage:
    * but an endpoint that goes on failing beside others that answer may be broken for long.

@@ -18,6 +18,7 @@ import {
   idle,
   pauseReason,
   type RetryState,
+  type Seen,
   statusOf,
   waitOf,
 } from './status.ts';
@@ -100,35 +101,44 @@ export function mutationStatus(
 ): RetryState {
   if (!mutation || mutation.state.status === 'idle') return idle;
   const { status, failureCount, failureReason, error } = mutation.state;
-  const { retry, mutationFn } = mutation.options;
   // Of ours, React Query sees only the end.
   const own = runOf(mutation)?.operation;
   const lastError: unknown = error ?? failureReason ?? own?.errors.lastError ?? undefined;
   const now = instance.clock.now();
   const report = own?.errors.reportOf(lastError, now) ?? reportOf(lastError, now);
   const operation = own ?? operationOf(report);
-  const ours = definitionBehind(mutationFn) ?? instanceBehind(retry);
-  const maxAttempts = attemptsAllowed(retry, ours, lastError, operation, instance);
-  const seen = { maxAttempts, lastError, operation };
-  const attemptAfter = (failures: number): number => own?.attempt ?? failures;
+  const seen = (failures: number): Omit<Seen, 'phase'> => ({
+    attempt: own?.attempt ?? failures,
+    maxAttempts: attemptsOf(mutation, lastError, operation, instance),
+    lastError,
+    operation,
+  });
   // With a success, React Query forgets how many failures there were.
-  if (status === 'success')
-    return statusOf({ ...seen, phase: 'succeeded', attempt: attemptAfter(before?.attempt ?? 1) });
+  if (status === 'success') return statusOf({ ...seen(before?.attempt ?? 1), phase: 'succeeded' });
   if (status === 'error') {
     const phase = isUnknown(mutation, report, operation) ? 'unknown' : 'failed';
-    const end = own ? own.errors.decision : report.decision;
-    return statusOf({ ...seen, phase, attempt: attemptAfter(failureCount), end });
+    return statusOf({ ...seen(failureCount), phase, end: (own?.errors ?? report).decision });
   }
   const wait = waitOf(operation, failureCount);
+  if (own) return statusOf({ ...seen(0), phase: 'active', wait });
   // The end of the wait of a plain one is no event.
-  const isOver = !own && (wait?.retryAt ?? now) <= now;
+  const isOver = (wait?.retryAt ?? now) <= now;
   return statusOf({
-    ...seen,
+    ...seen(failureCount + 1),
     phase: 'active',
-    attempt: attemptAfter(failureCount + 1),
-    heldBy: own ? undefined : holdOf(mutation, cache),
+    heldBy: holdOf(mutation, cache),
     wait: isOver ? undefined : wait,
   });
+}
+
+function attemptsOf(
+  { options: { retry, mutationFn } }: Mutation,
+  lastError: unknown,
+  operation: Operation | undefined,
+  instance: Instance,
+): number {
+  const ours = definitionBehind(mutationFn) ?? instanceBehind(retry);
+  return attemptsAllowed(retry, ours, lastError, operation, instance);
 }
 
 /** Whether one that has failed may have been done all the same. */
