@@ -61,15 +61,15 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     context: QueryFunctionContext<K>,
     query: Query,
   ): Promise<T> => {
-    const begun = attempt(queryFn, context, query);
+    const begun = read(queryFn, context, query);
     const operation = byQuery.get(query);
     if (!operation || query.state.data === undefined) return begun;
     if (!waitingWrites.isAny() && !isKeptBack(operation)) return begun;
     return begun.then((data) =>
-      readAgain(query, operation, data, () => attempt(queryFn, context, query)),
+      readAgain(query, operation, data, () => read(queryFn, context, query)),
     );
   };
-  const attempt = <T, K extends QueryKey>(
+  const read = <T, K extends QueryKey>(
     queryFn: QueryFunction<T, K>,
     context: QueryFunctionContext<K>,
     query: Query,
