@@ -401,8 +401,8 @@ test('a success draws nearer what waits for its origin, and what has sent nothin
   self.worker.wake('https://a.example');
   await self.pass(10_000);
   expect(self.log).toEqual([
-    ['unknown', 1000],
-    ['there', 1000],
+    ['unknown', 0],
+    ['there', 0],
   ]);
 });
 

@@ -92,7 +92,7 @@ export async function moveWaits(
   }
 }
 
-/** What waits for an origin goes within this time of a success there, spread: but for the first, which goes at once. */
+/** What waits for an origin goes within this time of a success there, spread: but for the first of a lane, which goes at once. */
 const wakeMs = { least: 500, most: 4000 } as const;
 
 /** What waits for this origin, or (without one) for the network, goes soon. */
@@ -105,18 +105,17 @@ export async function wakeLanes(
 ): Promise<void> {
   // Only this device was without a network: nothing else comes back with it.
   const { least, most } = origin === undefined ? { least: 0, most: 0 } : wakeMs;
-  let isFirst = true;
-  const delayMs = (): number => {
-    const drawnMs = isFirst ? 0 : Math.round(between(random, least, most));
-    isFirst = false;
-    return drawnMs;
-  };
   for (const owned of all)
     for (const { name, nextAt } of owned.lanes.values()) {
       // Where it goes is not known while nothing of it was sent.
       const isMeant = origin === undefined || (originOfLane(name) ?? origin) === origin;
       if (!isMeant || nextAt === Infinity) continue;
-      await store.wake(owned.fence, name, wall.now(), most, delayMs);
+      let isFirst = true;
+      await store.wake(owned.fence, name, wall.now(), most, () => {
+        const drawnMs = isFirst ? 0 : Math.round(between(random, least, most));
+        isFirst = false;
+        return drawnMs;
+      });
       owned.isStale = true;
     }
 }

@@ -17,13 +17,12 @@ export function watchResumed(
   const stop = onlineManager.subscribe((isOnline) => {
     remove();
     const resumedAt = systemClock.now();
-    const isLeft = (): boolean => {
-      const mutations = clients().flatMap((client) => client.getMutationCache().getAll());
-      return mutations.some(
-        ({ state: { status, submittedAt } }) => status === 'pending' && submittedAt <= resumedAt,
-      );
-    };
-    if (!isOnline || !isLeft()) return;
+    // React Query's refetch waits for those of a scope by itself, one after the other.
+    const resumed = clients()
+      .flatMap((client) => client.getMutationCache().getAll())
+      .filter(({ state, options }) => state.isPaused && !options.scope);
+    const isLeft = (): boolean => resumed.some(({ state }) => state.status === 'pending');
+    if (!isOnline || resumed.length === 0) return;
     remove = waitingWrites.addSource(() => {
       const isAhead = systemClock.now() <= resumedAt + resumedMs && isLeft();
       if (!isAhead) remove();

@@ -56,15 +56,15 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
     context: QueryFunctionContext<K>,
     query: Query,
   ): Promise<T> => {
-    const begun = attempt(queryFn, context, query);
+    const begun = read(queryFn, context, query);
     const operation = byQuery.get(query);
     if (!operation || query.state.data === undefined) return begun;
     if (!waitingWrites.isAny() && !isKeptBack(operation)) return begun;
-    const again = (): Promise<T> => attempt(queryFn, context, query);
+    const again = (): Promise<T> => read(queryFn, context, query);
     return begun.then((data) => readAgain(shared, query, operation, data, again));
   };
   // No async function: most of what an attempt costs is the garbage that it makes.
-  const attempt = <T, K extends QueryKey>(
+  const read = <T, K extends QueryKey>(
     queryFn: QueryFunction<T, K>,
     context: QueryFunctionContext<K>,
     query: Query,
