@@ -107,25 +107,32 @@ export interface Policy {
   readonly shouldRetry?: ShouldRetry | undefined;
 }
 
-/** The default preset. */
-export const interactive: Policy = {
-  backoff: 'full',
+/** The part of the default preset that needs nothing but `retry` and `retryDelay`. */
+export const retryDefaults: Pick<
+  Policy,
+  'baseMs' | 'factor' | 'capMs' | 'maxRetries' | 'deadlineMs' | 'maxRetryAfterMs'
+> = {
   baseMs: 1000,
-  fastRetryMs: 50,
   factor: 2,
   capMs: 30_000,
   maxRetries: 3,
   deadlineMs: 90_000,
-  timeout: 10_000,
-  uploadBytesPerSecond: 32_000,
   maxRetryAfterMs: 60_000,
-  whenDown: 'pause',
-  whenBack: 'refetch',
-  maxPauseMs: 60_000,
-  priority: 'user-visible',
 };
 
-const preset = (own: Partial<Policy>): Policy => Object.freeze({ ...interactive, ...own });
+const preset = (own?: Partial<Policy>): Policy =>
+  Object.freeze({
+    ...retryDefaults,
+    backoff: 'full',
+    fastRetryMs: 50,
+    timeout: 10_000,
+    uploadBytesPerSecond: 32_000,
+    whenDown: 'pause',
+    whenBack: 'refetch',
+    maxPauseMs: 60_000,
+    priority: 'user-visible',
+    ...own,
+  } satisfies Policy);
 
 /**
  * The presets, frozen:
@@ -141,7 +148,7 @@ const preset = (own: Partial<Policy>): Policy => Object.freeze({ ...interactive,
  * ```
  */
 export const presets: Readonly<Record<PresetName, Policy>> = /* @__PURE__ */ Object.freeze({
-  interactive: /* @__PURE__ */ preset({}),
+  interactive: /* @__PURE__ */ preset(),
   background: /* @__PURE__ */ preset({
     backoff: 'equal',
     baseMs: 40_000,
