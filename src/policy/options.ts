@@ -120,7 +120,7 @@ export const retryDefaults: Pick<
   maxRetryAfterMs: 60_000,
 };
 
-const preset = (own?: Partial<Policy>): Policy =>
+const definePreset = (own?: Partial<Policy>): Policy =>
   Object.freeze({
     ...retryDefaults,
     backoff: 'full',
@@ -148,8 +148,8 @@ const preset = (own?: Partial<Policy>): Policy =>
  * ```
  */
 export const presets: Readonly<Record<PresetName, Policy>> = /* @__PURE__ */ Object.freeze({
-  interactive: /* @__PURE__ */ preset(),
-  background: /* @__PURE__ */ preset({
+  interactive: /* @__PURE__ */ definePreset(),
+  background: /* @__PURE__ */ definePreset({
     backoff: 'equal',
     baseMs: 40_000,
     fastRetryMs: 40_000,
@@ -161,7 +161,7 @@ export const presets: Readonly<Record<PresetName, Policy>> = /* @__PURE__ */ Obj
     maxPauseMs: 300_000,
     priority: 'background',
   }),
-  critical: /* @__PURE__ */ preset({
+  critical: /* @__PURE__ */ definePreset({
     capMs: 10_000,
     maxRetries: 10,
     deadlineMs: 120_000,
