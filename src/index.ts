@@ -93,6 +93,7 @@ export type { RetryContext, RetryFallback, RetryOptions } from './react-query/re
 export type {
   AnyPersister,
   MutationPolicyOptions,
+  ObservedReport,
   QueryBasics,
   QueryPolicy,
   QueryPolicyOptions,

@@ -110,25 +110,32 @@ export interface Policy {
   readonly shouldRetry?: ShouldRetry | undefined;
 }
 
-/** The default preset. */
-export const interactive: Policy = {
-  backoff: 'full',
+/** The part of the default preset that needs nothing but `retry` and `retryDelay`. */
+export const retryDefaults: Pick<
+  Policy,
+  'baseMs' | 'factor' | 'capMs' | 'maxRetries' | 'deadlineMs' | 'maxRetryAfterMs'
+> = {
   baseMs: 1000,
-  fastRetryMs: 50,
   factor: 2,
   capMs: 30_000,
   maxRetries: 3,
   deadlineMs: 90_000,
-  timeout: 10_000,
-  uploadBytesPerSecond: 32_000,
   maxRetryAfterMs: 60_000,
-  whenDown: 'pause',
-  whenBack: 'refetch',
-  maxPauseMs: 60_000,
-  priority: 'user-visible',
 };
 
-const preset = (own: Partial<Policy>): Policy => Object.freeze({ ...interactive, ...own });
+const definePreset = (own?: Partial<Policy>): Policy =>
+  Object.freeze({
+    ...retryDefaults,
+    backoff: 'full',
+    fastRetryMs: 50,
+    timeout: 10_000,
+    uploadBytesPerSecond: 32_000,
+    whenDown: 'pause',
+    whenBack: 'refetch',
+    maxPauseMs: 60_000,
+    priority: 'user-visible',
+    ...own,
+  } satisfies Policy);
 
 /**
  * The presets, frozen:
@@ -144,8 +151,8 @@ const preset = (own: Partial<Policy>): Policy => Object.freeze({ ...interactive,
  * ```
  */
 export const presets: Readonly<Record<PresetName, Policy>> = /* @__PURE__ */ Object.freeze({
-  interactive: /* @__PURE__ */ preset({}),
-  background: /* @__PURE__ */ preset({
+  interactive: /* @__PURE__ */ definePreset(),
+  background: /* @__PURE__ */ definePreset({
     backoff: 'equal',
     baseMs: 40_000,
     fastRetryMs: 40_000,
@@ -157,7 +164,7 @@ export const presets: Readonly<Record<PresetName, Policy>> = /* @__PURE__ */ Obj
     maxPauseMs: 300_000,
     priority: 'background',
   }),
-  critical: /* @__PURE__ */ preset({
+  critical: /* @__PURE__ */ definePreset({
     capMs: 10_000,
     maxRetries: 10,
     deadlineMs: 120_000,

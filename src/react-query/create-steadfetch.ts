@@ -24,7 +24,7 @@ import {
   systemRandom,
   systemTransport,
 } from '../lib/clock.ts';
-import { callApp, reporterOf } from '../lib/input/callback.ts';
+import { callApp, isBoolean, reporterOf } from '../lib/input/callback.ts';
 import { checkNames, checkValue, isFunction, isShare } from '../lib/input/check.ts';
 import { checkMade, codeOf } from '../lib/input/made-by.ts';
 import { definePolicy, inPolicy, presets } from '../policy/options.ts';
@@ -46,6 +46,7 @@ import type {
   SteadfetchConfig,
 } from './steadfetch.ts';
 import { createOverdueRetries } from './query/refetch.ts';
+import { observeOnly } from './observe.ts';
 
 const caller = 'createSteadfetch';
 
@@ -121,7 +122,13 @@ const isSeen = (): boolean =>
  * const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });
  * ```
  */
-export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
+export function createSteadfetch({ observe, ...config }: SteadfetchConfig = {}): Steadfetch {
+  if (process.env.NODE_ENV !== 'production' && observe !== undefined)
+    checkValue(caller, 'observe', observe, isBoolean, 'true or false');
+  return observe === true ? observeOnly(config, create) : create(config);
+}
+
+function create(config: SteadfetchConfig): Steadfetch {
   if (process.env.NODE_ENV !== 'production') checkConfig(config);
   const origin = checkOrigin(caller, config);
   const { connectivity } = config;

@@ -6,7 +6,7 @@ import { foreignJitter, mostRetries, retryAfterJitter, whyRetry } from '../polic
 import type { Operation, RetryReason } from '../policy/operation.ts';
 import {
   definePolicy,
-  interactive,
+  retryDefaults,
   type Policy,
   type PolicyOptions,
   presets,
@@ -45,6 +45,8 @@ interface Granted {
   readonly retryAt: number;
   readonly retriedFor: readonly RetryReason[];
 }
+
+type Used = Pick<Policy, keyof typeof retryDefaults | 'shouldRetry'>;
 
 /** So many queries that wait for a retry are told apart. */
 const maxGranted = 500;
@@ -85,8 +87,8 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
   const given = Object.entries(own).filter(
     ([, value]) => typeof value === 'function' || (value as number) >= 0,
   );
-  const { baseMs, factor, capMs, maxRetries, deadlineMs, maxRetryAfterMs, shouldRetry }: Policy = {
-    ...interactive,
+  const { baseMs, factor, capMs, maxRetries, deadlineMs, maxRetryAfterMs, shouldRetry }: Used = {
+    ...retryDefaults,
     ...Object.fromEntries(given),
   };
   /** In the order in which they were granted. */

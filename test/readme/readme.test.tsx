@@ -8,6 +8,7 @@ import { failTimes, virtualTime } from 'steadfetch/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Checkout } from './checkout.tsx';
 import { explain } from './explain.ts';
+import { queryClient as firstClient } from './first-step.ts';
 import { handlers, requestsSeen } from './handlers.ts';
 import { loader } from './loader.ts';
 import { placeOrder, queryClient as orderClient } from './order.ts';
@@ -53,6 +54,11 @@ describe('README.md', () => {
       ),
     );
   });
+});
+
+test('the first step sets retry and retryDelay, and nothing else', () => {
+  const { queries, ...others } = firstClient.getDefaultOptions();
+  expect([Object.keys(queries ?? {}).toSorted(), others]).toEqual([['retry', 'retryDelay'], {}]);
 });
 
 describe('the samples', () => {

@@ -1,0 +1,237 @@
+import {
+  type Query,
+  QueryClient,
+  type QueryFunction,
+  type QueryFunctionContext,
+  hashKey,
+  type QueryKey,
+  QueryObserver,
+} from '@tanstack/react-query';
+import { systemClock } from '../lib/clock.ts';
+import { toUrl } from '../lib/input/url.ts';
+import type { Outcome } from '../policy/outcome.ts';
+import { instanceOfSteady, register, registerPersister, registerSteady } from './instance.ts';
+import type {
+  AnyPersister,
+  ObservedReport,
+  QueryPolicy,
+  Steadfetch,
+  SteadfetchConfig,
+  SteadyPersister,
+} from './steadfetch.ts';
+
+const nameOf = (method: string, url: string): string => `${method} ${url}`;
+
+/** React Query's own: it is there so that the instance is found by it. */
+const delayOfReactQuery = (failureCount: number): number =>
+  Math.min(1000 * 2 ** failureCount, 30_000);
+
+/** An answer like the one that a request of the app got; @throws TypeError where it got none. */
+function answerLike(outcome: Outcome): Response {
+  const { kind, status, retryAfterMs } = outcome as {
+    status?: number;
+    retryAfterMs?: number;
+  } & Outcome;
+  if (status === undefined) throw new TypeError(`It ended in: ${kind}.`);
+  const headers = new Headers();
+  if (retryAfterMs !== undefined) headers.set('retry-after', `${Math.ceil(retryAfterMs / 1000)}`);
+  return new Response(null, { status, headers });
+}
+
+/** The instance that the app has: its requests are sent once, without a key, a limit or a pause of ours. */
+const plain = ({ apis, policy, ...config }: SteadfetchConfig): SteadfetchConfig => ({
+  ...config,
+  apis: apis?.map(({ match, expect, endpoint, outcomes }) => ({
+    match,
+    expect,
+    endpoint,
+    outcomes,
+  })),
+  policy: { ...policy, maxRetries: 0, timeout: Infinity, whenDown: 'fail', whenBack: 'leave' },
+  health: false,
+  connectivity: undefined,
+  tabs: undefined,
+  rateLimit: undefined,
+  concurrency: undefined,
+});
+
+/**
+ * An instance that only watches. All decisions are made by a second one, in front of which a QueryClient of its own
+ * fetches whenever a query of the app does. It sends nothing: a request of it ends as that of the app ended last, or
+ * is about to.
+ */
+export function observeOnly(
+  config: SteadfetchConfig,
+  create: (config: SteadfetchConfig) => Steadfetch,
+): Steadfetch {
+  /** How a request of this name ends that is under way. */
+  const underWay = new Map<string, Promise<Outcome>>();
+  /** How the latest request to an endpoint has ended. */
+  const latest = new Map<string, Outcome>();
+  const endpointOf = new Map<string, string>();
+  /** The requests of each query, by name. */
+  const requestsOf = new Map<
+    string,
+    Map<string, { readonly method: string; readonly url: string }>
+  >();
+  const attempts = new Map<string, Promise<unknown>>();
+  const { clock = systemClock } = config;
+  const watched = new Set<QueryClient>();
+  const paused = new Set<number>();
+  const observers = new Map<string, () => void>();
+  const counts = { requests: 0, requestsIfOn: 0, failed: 0, failedIfOn: 0 };
+
+  const real = create(plain(config));
+  const ifOn = create({
+    ...config,
+    connectivity: undefined,
+    tabs: undefined,
+    fetch: async (input, init) => {
+      // What is due at the same time is sent by the app first.
+      await new Promise<void>((due) => void clock.setTimeout(due, 0));
+      const name = nameOf(init?.method ?? 'GET', `${input as string | URL}`);
+      const known = underWay.get(name) ?? latest.get(endpointOf.get(name) ?? '');
+      return answerLike((await known) ?? { kind: 'ok', status: 200, processed: 'yes' });
+    },
+  });
+  const client = new QueryClient({ defaultOptions: ifOn.defaultOptions });
+  client.mount();
+
+  const ends = new Map<number, (outcome: Outcome) => void>();
+  real.subscribe((event) => {
+    if (event.type !== 'request:start' && event.type !== 'request:end') return;
+    const { method, url, request } = event;
+    const name = nameOf(method, url);
+    const endpoint = `${toUrl(url)?.origin} ${event.endpoint}`;
+    if (event.type === 'request:end') {
+      underWay.delete(name);
+      latest.set(endpoint, event.outcome);
+      ends.get(request)?.(event.outcome);
+      ends.delete(request);
+      return;
+    }
+    counts.requests++;
+    endpointOf.set(name, endpoint);
+    underWay.set(name, new Promise((resolve) => void ends.set(request, resolve)));
+    const { queryKey } = event.operation;
+    if (queryKey) requestsOf.get(hashKey(queryKey))?.set(name, { method, url });
+  });
+  ifOn.subscribe(({ type, operation }) => {
+    if (type === 'request:start') counts.requestsIfOn++;
+    if (type === 'pause:start') paused.add(operation.id);
+  });
+  client.getQueryCache().subscribe((event) => {
+    if (event.type === 'updated' && event.action.type === 'error') counts.failedIfOn++;
+  });
+
+  /** What a queryFn of the app would have met. */
+  const runIfOn = async (hash: string, signal: AbortSignal): Promise<null> => {
+    const requests = [...(requestsOf.get(hash)?.values() ?? [])];
+    await Promise.all(requests.map(({ method, url }) => ifOn.fetch(url, { method, signal })));
+    if (requests.length > 0) return null;
+    counts.requestsIfOn++;
+    await attempts.get(hash);
+    return null;
+  };
+  /** A query that polls does so by itself: while React Query waits for a retry, the app's own does not. */
+  const intervalOf = (query: Query): number | false => {
+    const [polling] = query.observers.filter(({ options }) => options.refetchInterval);
+    const interval = polling?.options.refetchInterval ?? false;
+    return (typeof interval === 'function' ? interval(query) : interval) || false;
+  };
+  const fetchIfOn = (query: Query): void => {
+    const { queryHash: hash, queryKey } = query;
+    const cache = client.getQueryCache();
+    const refetchInterval = intervalOf(query);
+    if (observers.has(hash)) {
+      const known = cache.get(hash);
+      if (!refetchInterval && known?.state.fetchStatus === 'idle')
+        void known.fetch().catch(() => {});
+      return;
+    }
+    const observer = new QueryObserver(client, {
+      queryKey,
+      queryHash: hash,
+      queryFn: ({ signal }) => runIfOn(hash, signal),
+      staleTime: Infinity,
+      refetchOnWindowFocus: false,
+      refetchOnReconnect: false,
+      refetchInterval,
+      ...(query.options.retry !== undefined && { retry: query.options.retry }),
+    });
+    observers.set(
+      hash,
+      observer.subscribe(() => {}),
+    );
+  };
+  const endIfOn = (hash: string): void => {
+    observers.get(hash)?.();
+    observers.delete(hash);
+  };
+  const watch = (app: QueryClient): void => {
+    if (watched.has(app)) return;
+    watched.add(app);
+    app.getQueryCache().subscribe((event) => {
+      const { type, query } = event;
+      if (type === 'updated' && event.action.type === 'error') counts.failed++;
+      if (type === 'observerRemoved' && query.getObserversCount() === 0) endIfOn(query.queryHash);
+    });
+  };
+
+  const own = real.defaultOptions.queries.persister as unknown as AnyPersister;
+  const persister = <T, K extends QueryKey>(
+    queryFn: QueryFunction<T, K>,
+    context: QueryFunctionContext<K>,
+    query: Query,
+  ): Promise<T> => {
+    const { queryHash: hash } = query;
+    watch(context.client);
+    const requests = requestsOf.get(hash) ?? new Map();
+    requestsOf.set(hash, requests);
+    const attempt = own(queryFn, context, query) as Promise<T>;
+    const countForeign = (): void => {
+      if (requests.size === 0) counts.requests++;
+    };
+    void attempt.then(countForeign, countForeign);
+    attempts.set(hash, attempt);
+    if (query.state.fetchFailureCount === 0) fetchIfOn(query);
+    return attempt;
+  };
+
+  const instance = instanceOfSteady(real, 'observe');
+  const queries = register(
+    {
+      retryDelay: delayOfReactQuery.bind(undefined),
+      persister: registerPersister(persister as SteadyPersister),
+      networkMode: 'online' as const,
+    },
+    instance,
+  );
+  const { fetch, rawFetch, json } = real;
+  const report = (): ObservedReport => ({
+    pauses: paused.size,
+    requestsSaved: counts.requests - counts.requestsIfOn,
+    queriesAnswered: counts.failed - counts.failedIfOn,
+  });
+  const steady: Steadfetch = {
+    ...ifOn,
+    fetch,
+    rawFetch,
+    json,
+    // React Query's own `retry` is none: so only its calls that have one are retried.
+    defaultOptions: { queries, mutations: {} } as unknown as Steadfetch['defaultOptions'],
+    queryPolicy: () => queries as unknown as QueryPolicy,
+    mutationPolicy: () => ({}) as never,
+    report,
+    dispose() {
+      for (const hash of observers.keys()) endIfOn(hash);
+      client.unmount();
+      client.clear();
+      ifOn.dispose();
+      real.dispose();
+    },
+  };
+  // What an app makes of it, such as mutationOptions, sends what it is to send.
+  registerSteady(steady, instance);
+  return steady;
+}

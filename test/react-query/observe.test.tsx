@@ -1,0 +1,183 @@
+import {
+  type DefaultOptions,
+  MutationObserver,
+  QueryClient,
+  QueryObserver,
+} from '@tanstack/react-query';
+import {
+  createSteadfetch,
+  mutationOptions,
+  profiles,
+  type Steadfetch,
+  type SteadfetchConfig,
+} from 'steadfetch';
+import { virtualTime } from 'steadfetch/testing';
+import { describe, expect, test, vi } from 'vitest';
+
+const origin = 'http://api.example';
+
+interface Outage {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** An app of a few queries that poll, and a server that is down for a while. */
+function open(outage: Outage, config: SteadfetchConfig | undefined) {
+  const time = virtualTime(vi);
+  const startedAt = time.now();
+  const seen: [number, string, string | null][] = [];
+  const send: typeof fetch = (input, init) => {
+    const path = (input as string).slice(origin.length);
+    const at = time.now() - startedAt;
+    seen.push([
+      at,
+      `${init?.method ?? 'GET'} ${path}`,
+      new Headers(init?.headers).get('idempotency-key'),
+    ]);
+    const isDown = at >= outage.fromMs && at < outage.toMs;
+    return Promise.resolve(new Response('{}', { status: isDown ? 503 : 200 }));
+  };
+  vi.stubGlobal('fetch', send);
+  const steady = config && createSteadfetch({ random: () => 0.5, ...config });
+  const defaultOptions: DefaultOptions = steady ? { ...steady.defaultOptions } : {};
+  const client = new QueryClient({ defaultOptions });
+  client.mount();
+  const ends: (() => void)[] = [];
+  const close = (): void => {
+    for (const end of ends) end();
+    client.unmount();
+    client.clear();
+    steady?.dispose();
+    vi.unstubAllGlobals();
+    time.restore();
+  };
+  const log: unknown[] = [];
+  let failed = 0;
+  const paused = new Set<number>();
+  steady?.subscribe(({ type, operation: { id } }) => {
+    if (type === 'pause:start') paused.add(id);
+  });
+  client.getQueryCache().subscribe((event) => {
+    if (event.type !== 'updated') return;
+    const { queryHash, state } = event.query;
+    log.push([
+      time.now() - startedAt,
+      queryHash,
+      event.action.type,
+      state.status,
+      state.fetchStatus,
+      state.fetchFailureCount,
+    ]);
+    if (event.action.type === 'error') failed++;
+  });
+  const load = steady
+    ? (path: string) => steady.json(origin + path)
+    : async (path: string) => {
+        const response = await fetch(origin + path);
+        if (!response.ok) throw new Error('failed');
+        return response.json();
+      };
+  const poll = (path: string, everyMs: number, own: object = {}): void => {
+    const observer = new QueryObserver(client, {
+      queryKey: [path],
+      queryFn: () => load(path),
+      refetchInterval: everyMs,
+      ...own,
+    });
+    ends.push(observer.subscribe(() => {}));
+  };
+  return {
+    time,
+    client,
+    steady,
+    seen,
+    log,
+    poll,
+    close,
+    failed: () => failed,
+    pauses: () => paused.size,
+  };
+}
+
+async function run(outage: Outage, config: SteadfetchConfig | undefined, count = 5) {
+  const app = open(outage, config);
+  for (let index = 0; index < count; index++) {
+    app.poll(`/a?${index}`, 1000);
+    await app.time.advance(130);
+  }
+  // It shows soon when the server is back.
+  app.poll('/a?live', 200, { retry: false });
+  await app.time.advance(outage.toMs + 6000);
+  const report = app.steady?.report?.();
+  app.close();
+  return { ...app, report, failed: app.failed(), pauses: app.pauses() };
+}
+
+describe('createSteadfetch({ observe: true })', () => {
+  const outages: Outage[] = [
+    { fromMs: 2500, toMs: 4000 },
+    { fromMs: 2500, toMs: 22_500 },
+    { fromMs: 2500, toMs: 62_500 },
+  ];
+
+  test.each(outages)(
+    'changes nothing of React Query in an outage from $fromMs to $toMs ms',
+    async (outage) => {
+      const alone = await run(outage, undefined);
+      const observed = await run(outage, { observe: true });
+      expect(observed.log).toEqual(alone.log);
+      expect(observed.seen).toEqual(alone.seen);
+    },
+  );
+
+  test.each([6640, 12_640, 22_640, 32_640])(
+    'reports what then happens when it is switched on, in an outage until %i ms',
+    async (toMs) => {
+      const outage = { fromMs: 2500, toMs };
+      const observed = await run(outage, { observe: true });
+      const on = await run(outage, {});
+      expect(observed.report).toEqual({
+        pauses: on.pauses,
+        requestsSaved: observed.seen.length - on.seen.length,
+        queriesAnswered: observed.failed - on.failed,
+      });
+      expect(on.pauses).toBeGreaterThan(5);
+      expect(on.report).toBeUndefined();
+    },
+  );
+
+  test('sends a write once, without a key, and retries nothing of its own', async () => {
+    const app = open(
+      { fromMs: 0, toMs: 60_000 },
+      { observe: true, apis: [{ match: origin, idempotency: profiles.draft }] },
+    );
+    const options = mutationOptions(app.steady as Steadfetch, {
+      mutationKey: ['order'],
+      mutationFn: (_: undefined, { json }) => json(`${origin}/orders`, { method: 'POST' }),
+    });
+    const mutation = new MutationObserver(app.client, options)
+      .mutate(undefined)
+      .catch(() => 'failed');
+    await app.time.advance(60_000);
+    expect(await mutation).toBe('failed');
+    expect(app.seen).toEqual([[0, 'POST /orders', null]]);
+    app.close();
+  });
+
+  test('counts the requests of another client, too', async () => {
+    const app = open({ fromMs: 0, toMs: 60_000 }, { observe: true });
+    const queryFn = () => Promise.reject(new Error('of another client'));
+    const observer = new QueryObserver(app.client, { queryKey: ['other'], queryFn });
+    const stop = observer.subscribe(() => {});
+    await app.time.advance(30_000);
+    expect(app.steady?.report?.()).toEqual({ pauses: 0, requestsSaved: 0, queriesAnswered: 0 });
+    stop();
+    app.close();
+  });
+
+  test('refuses what is neither true nor false', () => {
+    expect(() => createSteadfetch({ observe: 'yes' as never })).toThrow(
+      "createSteadfetch: observe is 'yes', and must be true or false.",
+    );
+  });
+});
