@@ -42,7 +42,7 @@ export { createIdempotencyKey } from './idempotency/key.ts';
 export type { KeyForm } from './idempotency/key.ts';
 export type { MadeBy } from './lib/input/made-by.ts';
 export { outcomeOf } from './operation/errors.ts';
-export { type Problem, problemOf } from './operation/problem.ts';
+export { type Problem, problemOf } from './operation/parts/problem.ts';
 export { rateLimitFields } from './headers/rate-limit.ts';
 export { fallback, type Fallback } from './react-query/query/fallback.ts';
 export type { FallbackContext } from './react-query/query/fallback.ts';

@@ -78,7 +78,10 @@ export function search(model: string, kind: Kind, troubles: Troubles, weakened: 
     run('spin', [...defines, '-a', source]);
     run('gcc', ['-O2', '-w', '-DMEMLIM=7000', ...compiled[kind], '-o', 'pan', 'pan.c']);
     const began = performance.now();
-    const { stdout } = spawnSync('./pan', started[kind], { cwd: scratch, encoding: 'utf8' });
+    const { stdout } = spawnSync(join(scratch, 'pan'), started[kind], {
+      cwd: scratch,
+      encoding: 'utf8',
+    });
     const seconds = (performance.now() - began) / 1000;
     const count = (name: string): number =>
       Number(new RegExp(`^\\s*(\\d+) (?:states, )?${name}`, 'm').exec(stdout)?.[1] ?? Number.NaN);

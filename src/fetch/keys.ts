@@ -2,7 +2,7 @@ import { reject } from '../lib/input/check.ts';
 import { shown, toUrl } from '../lib/input/url.ts';
 import { warn } from '../lib/input/warn.ts';
 import { readPassed, refuse } from '../operation/error-info.ts';
-import { headerOf } from '../operation/foreign-error.ts';
+import { headerOf } from '../operation/parts/foreign-error.ts';
 import { stepTarget } from '../operation/parts/submission.ts';
 import type { Operations } from '../operation/operations.ts';
 import { prepare } from '../operation/time-limit.ts';

@@ -1,6 +1,6 @@
 import { discard } from '../lib/discard.ts';
 import { readPassed } from '../operation/error-info.ts';
-import { isProblem } from '../operation/problem.ts';
+import { isProblem } from '../operation/parts/problem.ts';
 import { recordRequest } from '../operation/warn-of-loop.ts';
 import { type AnswerFailure, failures } from '../policy/outcome.ts';
 import { Attempt, type FetchContext } from './attempt/attempt.ts';

@@ -1,7 +1,7 @@
 import { createSlot } from '../lib/slot.ts';
 import { failures } from '../policy/outcome.ts';
 import type { ErrorMaker, FailureReport, RequestFacts } from './facts.ts';
-import { type Foreign, readForeign } from './foreign-error.ts';
+import { type Foreign, readForeign } from './parts/foreign-error.ts';
 
 // Kept beside the errors, not on them: the caller's abort reason and a SyntaxError of `json()` stay
 // unchanged, and their meaning can still be found.

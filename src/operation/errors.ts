@@ -3,7 +3,7 @@ import type { Decision } from '../policy/decide.ts';
 import type { Operation } from '../policy/operation.ts';
 import { type Failure, failures, type HttpFailure } from '../policy/outcome.ts';
 import { reportOf } from './error-info.ts';
-import type { Problem } from './problem.ts';
+import type { Problem } from './parts/problem.ts';
 
 /** The stable codes of {@link SteadfetchError}. */
 export type SteadfetchErrorCode =

@@ -1,7 +1,7 @@
 import { maxTimerMs, type Random, systemNow, systemRandom } from '../lib/clock.ts';
 import { callApp, isBoolean } from '../lib/input/callback.ts';
 import { checkNames } from '../lib/input/check.ts';
-import { type Foreign, readForeign } from '../operation/foreign-error.ts';
+import { type Foreign, readForeign } from '../operation/parts/foreign-error.ts';
 import { foreignJitter, mostRetries, retryAfterJitter, whyRetry } from '../policy/decide.ts';
 import type { Operation, RetryReason } from '../policy/operation.ts';
 import {

@@ -23,7 +23,7 @@ export interface OutboxControls
  *
  * @example
  * ```tsx
- * const { due, waiting, sending, paused, dead, retryAll } = useOutbox();
+ * const { due = 0, waiting = 0, sending = 0, paused = 0, dead = 0, retryAll } = useOutbox();
  * return (
  *   <p role="status">
  *     {due + waiting + sending + paused} to be sent.

@@ -45,8 +45,8 @@ describe('a refusal that its server has stored is not repeated for ever', () => 
     const refusal: unknown = new Response(null, { status: 422, headers: replayed });
     const foreign = {
       idempotent: true,
-      async mutationFn(_: number, { idempotencyKey }: OutboxContext): Promise<void> {
-        keys.push(idempotencyKey);
+      async mutationFn(_: number, { takeKey }: OutboxContext): Promise<void> {
+        keys.push(takeKey());
         if (keys.length === 1) throw new TypeError('Failed to fetch');
         if (keys.length === 2) throw refusal;
       },

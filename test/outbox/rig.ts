@@ -333,7 +333,6 @@ interface Page {
 /** Which page runs: whatever follows from what it does, later too, is its own. */
 const pageNow = new AsyncLocalStorage<Page>();
 
-// oxlint-disable-next-line typescript/unbound-method -- called with its own `this`
 const { open: openReal } = IDBFactory.prototype;
 IDBFactory.prototype.open = function (...args) {
   const request = openReal.apply(this, args);

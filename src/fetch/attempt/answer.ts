@@ -1,7 +1,7 @@
 import { HttpError, UnexpectedContentError } from '../../operation/errors.ts';
 import { type AnswerFailure, failures } from '../../policy/outcome.ts';
 import { withLimit } from '../../lib/timer.ts';
-import { type Problem, readProblem } from '../../operation/problem.ts';
+import { type Problem, readProblem } from '../../operation/parts/problem.ts';
 import { endExtensions } from '../extension.ts';
 import { mistake } from '../init.ts';
 import type { Attempt } from './attempt.ts';

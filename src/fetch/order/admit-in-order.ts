@@ -134,7 +134,7 @@ function supersede({ operations }: OrderContext, request: SteadyRequest): NotSen
 }
 
 /** For development. */
-export function warnOfOrder(instance: object, name: string): void {
+function warnOfOrder(instance: object, name: string): void {
   warn(
     instance,
     `superseded ${shown(name)}`,

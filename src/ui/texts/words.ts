@@ -4,7 +4,7 @@ import type { DeadReason } from '../../outbox/store/schema.ts';
 import type { UnknownSubmission } from '../../form/safe-submit.ts';
 import type { Failure, Processed } from '../../policy/outcome.ts';
 import type { RetryState } from '../../react-query/status/status.ts';
-import { problemOf } from '../../operation/problem.ts';
+import { problemOf } from '../../operation/parts/problem.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { FailureWord, TimeTexts, UiTexts } from './ui-texts.ts';

@@ -1,5 +1,5 @@
-import { classifyAnswer, type Failure, failures } from '../policy/outcome.ts';
-import type { FailureReport, ForeignAnswer } from './facts.ts';
+import { classifyAnswer, type Failure, failures } from '../../policy/outcome.ts';
+import type { FailureReport, ForeignAnswer } from '../facts.ts';
 
 /** An error of another client, or one of its parts. */
 export interface Foreign extends ForeignAnswer {

@@ -1,5 +1,5 @@
 import { headerOf } from './foreign-error.ts';
-import type { ForeignAnswer } from './facts.ts';
+import type { ForeignAnswer } from '../facts.ts';
 
 /** What an API says of a failure in a body of type `application/problem+json`: Problem Details, RFC 9457. */
 export interface Problem {
