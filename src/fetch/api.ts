@@ -213,7 +213,8 @@ export function defineApis(given: readonly ApiProfile[], policy: Policy): Apis {
   const apis = given.map((api, index): Api => {
     const operation = `createSteadfetch: apis[${index}]`;
     if (process.env.NODE_ENV !== 'production') check(operation, api, policy);
-    const { idempotency: keys } = api;
+    // In production one that is none is left out.
+    const keys = (api as ApiProfile | null)?.idempotency;
     const isKeyless = keys === 'none';
     const idempotency = isKeyless ? undefined : keys;
     const checked: Omit<Api, 'extensions'> = { ...api, idempotency, isKeyless };

@@ -61,6 +61,7 @@ const names: readonly (keyof SteadfetchConfig)[] = [
   'fetch',
   'clock',
   'random',
+  'observe',
 ];
 
 /** What belongs to a profile of an API. */
@@ -122,14 +123,15 @@ const isSeen = (): boolean =>
  * const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });
  * ```
  */
-export function createSteadfetch({ observe, ...config }: SteadfetchConfig = {}): Steadfetch {
+export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
+  if (process.env.NODE_ENV !== 'production') checkConfig(config);
+  const { observe, ...others } = config;
   if (process.env.NODE_ENV !== 'production' && observe !== undefined)
     checkValue(caller, 'observe', observe, isBoolean, 'true or false');
-  return observe === true ? observeOnly(config, create) : create(config);
+  return observe === true ? observeOnly(others, create) : create(others);
 }
 
 function create(config: SteadfetchConfig): Steadfetch {
-  if (process.env.NODE_ENV !== 'production') checkConfig(config);
   const origin = checkOrigin(caller, config);
   const { connectivity } = config;
   const watching = checkMade(caller, 'connectivity', connectivity, 'watchConnectivity');
@@ -185,7 +187,9 @@ function create(config: SteadfetchConfig): Steadfetch {
     rateLimit,
   });
   const lifecycle = createLifecycle({ clock, random, byQuery, operations });
-  const unwatchResumed = isServer() ? undefined : watchResumed(lifecycle.clients, waitingWrites);
+  const unwatchResumed = isServer()
+    ? undefined
+    : watchResumed(lifecycle.clients, waitingWrites, emitter);
   const overdue = createOverdueRetries(clock, sleepDetector, lifecycle.clients, byQuery.get, () =>
     admissions.origins.reconsider(),
   );

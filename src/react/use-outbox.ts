@@ -48,6 +48,8 @@ export function useOutbox(): OutboxControls {
 const nothing = (): undefined => undefined;
 const noView = { subscribe: () => () => {}, getState: nothing };
 
+const empty = { ...unopened, due: 0, waiting: 0, sending: 0, paused: 0, dead: 0 };
+
 /** In the place of an outbox that is not there: there is nothing in it, and nothing can be done with that. */
 function noOutbox(
   operation: string,
@@ -55,7 +57,7 @@ function noOutbox(
   const refuse = (): Promise<never> => Promise.reject(new Error(missingOutbox(operation)));
   return {
     subscribe: () => () => {},
-    getState: () => unopened,
+    getState: () => empty,
     retry: refuse,
     retryAll: refuse,
     edit: refuse,

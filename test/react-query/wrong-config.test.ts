@@ -17,7 +17,7 @@ afterEach(() => {
 const create = (config: unknown) => createSteadfetch(config as SteadfetchConfig);
 const steady = createSteadfetch();
 const list =
-  'policy, apis, health, connectivity, tabs, rateLimit, concurrency, fetch, clock, random';
+  'policy, apis, health, connectivity, tabs, rateLimit, concurrency, fetch, clock, random, observe';
 
 describe('in development what is wrong is an error that says what is right', () => {
   test.each<[string, () => unknown, string]>([

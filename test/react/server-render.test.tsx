@@ -188,7 +188,7 @@ test('forms, mutations and the outbox are idle, and come to life without a misma
     ok,
     ok,
   );
-  expect(html).toBe('idle false idle idle opening 0 undefined');
+  expect(html).toBe('idle false idle idle opening undefined undefined');
   expect(errors).toEqual([]);
   expect(printed).not.toHaveBeenCalled();
 });
