@@ -25,6 +25,8 @@ export interface ConnectivityState {
 export interface Connectivity extends Readable<ConnectivityState> {
   /** Checks the network now. Without a `check`, only while offline, by a request to a known origin. */
   readonly checkNow: () => void;
+  /** Whether there is something to ask: without, only an answer of the app's own can refute the browser. */
+  readonly canCheck: () => boolean;
   /** A request that was sent at `sentAt` got an answer, of any kind. */
   readonly recordAnswer: (sentAt: number, now: number, url: string) => void;
   /**
@@ -218,6 +220,7 @@ export function createConnectivity(
     getState,
     subscribe,
     checkNow,
+    canCheck: () => !!check || originsToAsk().length > 0,
     recordAnswer(sentAt, now, url) {
       // The answer may have come before the browser's event.
       if (sentAt < hintedAt) return;

@@ -211,7 +211,8 @@ function listenTo({ connectivity, hint }: Feeder): void {
         const isNews = event === 'online' && hinted === 'offline' && told;
         hinted = event;
         // As React Query has it by itself: a plain mutation that is sent offline fails, and is not sent again.
-        isDenied = event === 'offline';
+        // With nothing to ask, nothing would refute it while all is paused.
+        isDenied = event === 'offline' && connectivity.canCheck();
         tell();
         if (!isNews || !onlineManager.isOnline()) return;
         setOnline(false);
