@@ -37,8 +37,8 @@ const started: Readonly<Record<Kind, readonly string[]>> = {
   all: ['-m1000000'],
   shortest: ['-m100000'],
   live: ['-a', '-f', '-m1000000'],
-  // For five minutes at the most.
-  bits: ['-w30', '-k3', '-m1000000', '-Q5'],
+  // For two minutes at the most.
+  bits: ['-w30', '-k3', '-m1000000', '-Q2'],
 };
 
 const none: Troubles = {
@@ -84,7 +84,7 @@ export function search(model: string, kind: Kind, troubles: Troubles, weakened: 
     });
     const seconds = (performance.now() - began) / 1000;
     const count = (name: string): number =>
-      Number(new RegExp(`^\\s*(\\d+) (?:states, )?${name}`, 'm').exec(stdout)?.[1] ?? Number.NaN);
+      Number(new RegExp(`^\\s*([\\d.e+]+) (?:states, )?${name}`, 'm').exec(stdout)?.[1] ?? Number.NaN);
     const rule = /^pan:1: (.*?) \(at depth/m.exec(stdout)?.[1];
     const trail = `${model}.pml.trail`;
     const hasTrail = existsSync(join(scratch, trail));

@@ -20,7 +20,7 @@ test('a custom credential header follows no redirect of a browser, and the error
   const { steady, target, url } = open({ 'x-api-key': 'secret' });
   const error = await rejectionOf(steady.fetch(url));
   expect(error).toBeInstanceOf(TypeError);
-  expect((error as Error).message).toContain('send the credentials as Authorization');
+  expect((error as Error).message).toContain('send the credentials in Authorization');
   expect(outcomeOf(error)).toEqual({ kind: 'invalid', processed: 'no' });
   expect((await target.log()).requests).toEqual([]);
 });
