@@ -84,7 +84,9 @@ export function search(model: string, kind: Kind, troubles: Troubles, weakened: 
     });
     const seconds = (performance.now() - began) / 1000;
     const count = (name: string): number =>
-      Number(new RegExp(`^\\s*([\\d.e+]+) (?:states, )?${name}`, 'm').exec(stdout)?.[1] ?? Number.NaN);
+      Number(
+        new RegExp(`^\\s*([\\d.e+]+) (?:states, )?${name}`, 'm').exec(stdout)?.[1] ?? Number.NaN,
+      );
     const rule = /^pan:1: (.*?) \(at depth/m.exec(stdout)?.[1];
     const trail = `${model}.pml.trail`;
     const hasTrail = existsSync(join(scratch, trail));

@@ -122,7 +122,10 @@ describe('the shape of an act', () => {
           /^880 of 880.*594\.$/,
           /\nSteadfetch \| \nall \| \n880 [^]*\nReact Query \| \nall \| \n594 /,
         ],
-        [/^35 kB.*51 kB/, /`?useCountdown`? are 35 kB min\+gzip.*51 kB with mutationOptions/],
+        [
+          /^41 kB.*58 kB/,
+          /with useRetryStatus and useCountdown \| [^|]* \| \n41 [^]*useSafeSubmit \| [^|]* \| \n58 /,
+        ],
       ] as const;
       expect(proofs).toHaveLength(said.length);
       said.forEach(([figure, place], index) => {
@@ -403,7 +406,7 @@ describe.each(looks)('on a %s in the %s scheme, by keyboard alone', (screen, col
     await actor.play('alone', 'steady');
     await actor.concludes(
       'Answered after 4.2 s',
-      'Answered after 3.4 s',
+      'Answered after 3.5 s',
       'Both recovered by themselves.',
     );
     // Each has sent one in the trouble before.

@@ -26,11 +26,11 @@ describe('what each side does in each trouble, and what it comes to', () => {
     await actor.page.getByRole('alert').getByText('Something went wrong.').waitFor();
     await actor.tells(
       'steady',
-      '503, waited 1 s, 503, paused 1.2 s (server down), 503, paused 0.8 s (server down), 503, paused 1 s (server down), 503, paused 1.7 s (server down), 503, paused 2.8 s (server down), 200',
+      '503, waited 1 s, 503, paused 1.3 s (server down), 503, paused 0.8 s (server down), 503, paused 1.1 s (server down), 503, paused 1 s (server down), 503, paused 2.5 s (server down), 200',
     );
     await actor.concludes(
       'Failed after 8.6 s',
-      'Answered after 11 s',
+      'Answered after 10 s',
       'React Query alone sent 4 and gave up. Steadfetch sent 7 and got its answer.',
     );
     expect(actor.sent()).toEqual({ alone: 4, steady: 7 });
@@ -45,14 +45,14 @@ describe('what each side does in each trouble, and what it comes to', () => {
     await actor.answered(2);
     await actor.tells('alone', '503, waited 1 s, 503, waiting');
     await actor.play('steady');
-    await actor.tells('steady', '503, waited 1 s, 503, paused 1.2 s (server down), 200');
+    await actor.tells('steady', '503, waited 1 s, 503, paused 1.3 s (server down), 200');
     await actor.due('alone');
     await actor.arrives({ alone: 3 });
     await actor.pass(400);
     await actor.tells('alone', '503, waited 1 s, 503, waited 2 s, 200');
     await actor.concludes(
       'Answered after 4.2 s',
-      'Answered after 3.4 s',
+      'Answered after 3.5 s',
       'Both recovered by themselves.',
     );
     // React Query tells its observers in a timer.
@@ -72,7 +72,7 @@ describe('what each side does in each trouble, and what it comes to', () => {
     await actor.tells('steady', 'timed out, waited 1 s, 200');
     await actor.pass(aMinute);
     await actor.tells('alone', 'sending');
-    await actor.concludes('No answer yet', 'Answered after 11 s', '');
+    await actor.concludes('No answer yet', 'Answered after 10 s', '');
     expect(actor.sent()).toEqual({ alone: 1, steady: 2 });
   });
 
@@ -138,15 +138,15 @@ describe('what each side does in each trouble, and what it comes to', () => {
     await actor.tells('alone', '500, waited 1 s, 500, waited 2 s, 500, waited 4 s, 500, failed');
     await actor.tells(
       'steady',
-      '500, waited 1 s, 500, paused 1.2 s (server down), 500, paused 0.8 s (server down), 500, paused 1 s (server down), 500, paused 1.7 s (server down), 500, paused 2.8 s (server down), 500, failed',
+      '500, waited 1 s, 500, paused 1.3 s (server down), 500, paused 0.8 s (server down), 500, paused 1.1 s (server down), 500, paused 1 s (server down), 500, paused 2.5 s (server down), 500, paused 3.9 s (server down), 500, failed',
     );
     await actor.says('This could not be loaded');
     await actor.page
-      .getByText('No request could help here. Steadfetch sent 7, React Query alone 4.')
+      .getByText('No request could help here. Steadfetch sent 8, React Query alone 4.')
       .first()
       .waitFor();
     await actor.pass(aMinute);
-    expect(actor.sent()).toEqual({ alone: 4, steady: 7 });
+    expect(actor.sent()).toEqual({ alone: 4, steady: 8 });
   });
 
   test('healthy: one request on each side', async () => {
