@@ -72,7 +72,7 @@ describe('what each side does in each trouble, and what it comes to', () => {
     await actor.tells('steady', 'timed out, waited 1 s, 200');
     await actor.pass(aMinute);
     await actor.tells('alone', 'sending');
-    await actor.concludes('No answer yet', 'Answered after 10 s', '');
+    await actor.concludes('No answer yet', 'Answered after 11 s', '');
     expect(actor.sent()).toEqual({ alone: 1, steady: 2 });
   });
 
