@@ -156,6 +156,7 @@ export class SteadyRequest implements RequestFacts, Live {
 
   /** It waits: reads let it go first until `endWait` is called. */
   wait(endWait: () => void): void {
+    this.endWait?.();
     this.endWait = endWait;
   }
 

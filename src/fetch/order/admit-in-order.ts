@@ -29,7 +29,7 @@ type Way = Pick<FetchContext, 'admit' | 'recordOutcome'>;
  * until it is known what became of that.
  */
 export function admitInOrder(context: OrderContext, way: Way): Way {
-  const { clock, writeOrder } = context;
+  const { clock, operations, writeOrder } = context;
   const admitWrite = (request: SteadyRequest): ReturnType<Way['admit']> => {
     const write = writeOrder.ask(request.operation, request, isGuarded(request));
     request.setWrite(write);
@@ -62,7 +62,7 @@ export function admitInOrder(context: OrderContext, way: Way): Way {
     const { operation, signal, write } = request;
     const isBehind = (): boolean => !signal?.aborted && write?.obstacle() === 'open';
     const endAt = clock.now() + operation.policyOf(request).maxPauseMs;
-    const end = await letGoFirst(clock, operation, isBehind, endAt);
+    const end = await letGoFirst(clock, operation, isBehind, endAt, operations.waits);
     if (end === 'dropped') throw dropped(request, signal);
     // What it waits for may have been done.
     if (end === 'expired') throw supersede(context, request);
@@ -70,7 +70,7 @@ export function admitInOrder(context: OrderContext, way: Way): Way {
   };
   return {
     admit: (request) =>
-      isSafeMethod(request.method) || request.isLocal ? way.admit(request) : admitWrite(request),
+      isRead(request) || request.isLocal ? way.admit(request) : admitWrite(request),
     recordOutcome(sent, outcome, error, response) {
       way.recordOutcome(sent, outcome, error, response);
       const { write, url, endWait } = sent.request;
@@ -83,28 +83,38 @@ export function admitInOrder(context: OrderContext, way: Way): Way {
   };
 }
 
+/** A write that was sent has been answered by then, as a rule. */
+const answeredMs = 5000;
+
 const whyPaused = (request: SteadyRequest): PauseReason | undefined =>
   request.operation.route.at?.admission.whyPaused(request).reason;
 
 /** A write that the network or its server keeps back: then it goes before reads, until it is answered. */
 async function goFirst(
-  { waitingWrites }: OrderContext,
+  { clock, waitingWrites }: OrderContext,
   request: SteadyRequest,
   admitted: Promise<Sent>,
   begin: (sent: Sent) => Sent | Promise<Sent>,
 ): Promise<Sent> {
-  let isSent = false;
-  const end = waitingWrites.begin(request.url, () => isSent || whyPaused(request) === 'queued');
+  let sentAt: number | undefined;
+  // An upload may take minutes: the reads of those do not wait.
+  const isFree = (): boolean =>
+    sentAt === undefined ? whyPaused(request) === 'queued' : clock.now() < sentAt + answeredMs;
+  const end = waitingWrites.begin(request.url, isFree);
   request.wait(end);
   try {
     const sent = await begin(await admitted);
-    isSent = true;
+    sentAt = clock.now();
     return sent;
   } catch (error) {
     end();
     throw error;
   }
 }
+
+/** A query reads, whatever its method: GraphQL asks by POST. */
+const isRead = ({ method, operation }: SteadyRequest): boolean =>
+  isSafeMethod(method) || operation.ref.kind === 'query';
 
 /** The server itself refuses it where something else was written meanwhile (RFC 9110 §13.1). */
 function isGuarded({ input, init }: SteadyRequest): boolean {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { createAlarm } from '../../lib/timer.ts';
-import type { PausedAttempt } from '../../operation/environment.ts';
+import type { PausedAttempt, Waiting } from '../../operation/environment.ts';
 import type { Operation } from '../../operation/operation.ts';
 
 /** Whether the others have gone is looked at so often. */
@@ -9,17 +9,19 @@ const checkMs = 50;
 /** How such a wait ended: it goes, its time was up, or it is no longer wanted. */
 type WaitEnd = 'sent' | 'expired' | 'dropped';
 
-/** Waits while others go first, until `endAt` at most, and shows that on its operation. */
+/** Waits while others go first, until `endAt` at most, and shows that on its operation. `waits`: what ends with the instance. */
 export function letGoFirst(
   clock: Clock,
   operation: Operation,
   isBehind: () => boolean,
   endAt: number,
+  waits?: Set<Waiting>,
 ): Promise<WaitEnd> {
   return new Promise((resolve) => {
     const end = (result: WaitEnd): void => {
       if (!operation.pauses.list.includes(paused)) return;
       setAlarm(Infinity);
+      waits?.delete(paused);
       operation.resume(paused, result);
       resolve(result);
     };
@@ -37,6 +39,7 @@ export function letGoFirst(
       else setAlarm(now + checkMs);
     };
     const setAlarm = createAlarm(clock, check);
+    waits?.add(paused);
     operation.pause(paused);
     check();
   });

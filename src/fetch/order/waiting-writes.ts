@@ -24,6 +24,8 @@ export class WaitingWrites {
   readonly #clock: Clock;
   readonly #writes: Set<WaitingWrite> = new Set();
   readonly #sources: Set<WriteSource> = new Set();
+  /** They have waited long enough. */
+  readonly #passed: WeakSet<Operation> = new WeakSet();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -43,8 +45,9 @@ export class WaitingWrites {
   }
 
   /** Whether a write to the origin of this operation goes before it. */
-  isAheadOf({ route: { at } }: Operation): boolean {
-    if (!at) return false;
+  isAheadOf(operation: Operation): boolean {
+    const { at } = operation.route;
+    if (!at || this.#passed.has(operation)) return false;
     const origin = originOf(at.sent.url ?? '');
     for (const write of this.#writes) if (write.origin === origin && write.isFree()) return true;
     for (const source of this.#sources) if (source(origin)) return true;
@@ -56,9 +59,14 @@ export class WaitingWrites {
     return this.#writes.size + this.#sources.size > 0;
   }
 
-  /** Waits until none goes before this operation, for a while at most. Its end is not told: look at its phase. */
-  async letGoFirst(operation: Operation): Promise<void> {
+  /**
+   * Waits until none goes before this operation, for a while at most, and once. @returns whether that was worth it.
+   * What else became of it is not told: look at its phase.
+   */
+  async letGoFirst(operation: Operation): Promise<boolean> {
     const isBehind = (): boolean => this.isAheadOf(operation);
-    await letGoFirst(this.#clock, operation, isBehind, this.#clock.now() + longestMs);
+    const end = await letGoFirst(this.#clock, operation, isBehind, this.#clock.now() + longestMs);
+    if (end === 'expired') this.#passed.add(operation);
+    return end !== 'expired';
   }
 }

@@ -39,11 +39,11 @@ export function endedWithSession(
   const error = isOut
     ? new SteadfetchError(
         processed === 'no'
-          ? 'A log-out has ended this while it was under way.'
-          : 'A log-out has ended this while it was under way. Whether it was done is not known.',
+          ? 'A log-out, or the clearing of its cache, has ended this while it was under way.'
+          : 'A log-out, or the clearing of its cache, has ended this while it was under way. Whether it was done is not known.',
         init,
       )
-    : new NotSentError('A log-out has ended this before it was sent.', init);
+    : new NotSentError('A log-out, or the clearing of its cache, has ended this before it was sent.', init);
   // It is tried again by no loop.
   reportFailure(error, { request, operation, failure: outcome, unsent: 'dropped' });
   return error;

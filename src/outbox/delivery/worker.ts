@@ -119,6 +119,8 @@ export function createWorker({
   let isOver = false;
   let waking = 0;
   let releasedAt = -Infinity;
+  /** What was under way when they were released, and did not wait. */
+  let sentBefore: readonly Slot[] = [];
 
   const isDriven = ({ owner, token }: Fence): boolean => driven.get(owner)?.fence.token === token;
   const read = (owned: Owned): Promise<void> => readDue(owned, store, running, wall.now());
@@ -260,9 +262,27 @@ export function createWorker({
     void pump();
   };
 
+  const isPaused = ({ one }: Slot): boolean => one?.operation?.phase.kind === 'paused';
+  /** Its handler does something else by now: it may await the very read that would wait for it. */
+  const isAnswered = ({ one }: Slot): boolean => one?.open === 0 && one.origin !== undefined;
+  const isAnyPlanned = (): boolean => nextReadAt(driven.values()) < Infinity;
+  const lanesTo = (origin: string) =>
+    [...driven.values()]
+      .flatMap(({ lanes }) => [...lanes.values()])
+      .filter(({ name }) => (originOfLane(name) ?? origin) === origin);
+  const runningTo = (origin: string): readonly Slot[] =>
+    [...running.values()].filter(({ lane }) => (originOfLane(lane) ?? origin) === origin);
+  /** What was kept back from it has something to be released for: what is only under way has not. */
+  const isKept = (origin: string): boolean =>
+    runningTo(origin).some(isPaused) || lanesTo(origin).some(({ nextAt }) => nextAt < Infinity);
+
   const wake: Worker['wake'] = (origin) => {
     waking += 1;
-    if (!isIdle() || nextReadAt(driven.values()) < Infinity) releasedAt = clock.now();
+    const isAnyKept = origin === undefined ? !isIdle() || isAnyPlanned() : isKept(origin);
+    if (isAnyKept) {
+      releasedAt = clock.now();
+      sentBefore = [...running.values()].filter((slot) => !isPaused(slot));
+    }
     void obeyClock()
       .then(() => wakeLanes(driven.values(), store, origin, wall, random))
       .finally(() => (waking -= 1))
@@ -296,13 +316,10 @@ export function createWorker({
     wake,
     isReleasing(origin) {
       if (clock.now() > releasedAt + releaseMs) return false;
-      const lanes = [...driven.values()].flatMap((owned) => [...owned.lanes.values()]);
-      const isThere = (lane: string): boolean => (originOfLane(lane) ?? origin) === origin;
       return (
-        [...running.values()].some(({ lane }) => isThere(lane)) ||
-        lanes.some(
-          ({ name, seqs, nextAt }) =>
-            isThere(name) && (seqs.length > 0 || (waking > 0 && nextAt < Infinity)),
+        runningTo(origin).some((slot) => !sentBefore.includes(slot) && !isAnswered(slot)) ||
+        lanesTo(origin).some(
+          ({ seqs, nextAt }) => seqs.length > 0 || (waking > 0 && nextAt < Infinity),
         )
       );
     },

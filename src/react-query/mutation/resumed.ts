@@ -42,7 +42,9 @@ function follow(waitingWrites: WaitingWrites, emitter: Emitter): () => void {
   const resumedAt = systemClock.now();
   const open = new Set<number>();
   const unsubscribe = emitter.subscribe((event) => {
-    if (event.type === 'request:start' && !isSafeMethod(event.method)) open.add(event.request);
+    // A query reads, whatever its method: GraphQL asks by POST.
+    const isWrite = event.type === 'request:start' && event.operation.kind !== 'query';
+    if (isWrite && !isSafeMethod(event.method)) open.add(event.request);
     else if (event.type === 'request:end') open.delete(event.request);
   });
   const end = (): void => {

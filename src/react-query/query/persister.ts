@@ -18,6 +18,7 @@ import { codeOf } from '../../lib/input/made-by.ts';
 import type { FallbackCode } from './fallback.ts';
 import { isWish, QueryOwner } from './owner.ts';
 import type { QueryRecords } from './records.ts';
+import { replaceFetch } from './refetch.ts';
 import {
   isServer,
   instanceBehind,
@@ -161,9 +162,13 @@ async function readAgain<T>(
   again: () => Promise<T>,
 ): Promise<T> {
   if (!waitingWrites.isAheadOf(operation)) return data;
-  await waitingWrites.letGoFirst(operation);
+  if (!(await waitingWrites.letGoFirst(operation))) return data;
   const isIts = byQuery.get(query) === operation && query.state.fetchStatus !== 'idle';
-  return isIts ? again() : data;
+  if (!isIts) return data;
+  // React Query's function for all pages goes on behind the last that it has read: it must begin anew.
+  if (operation.given.isResumed && !query.state.fetchMeta?.fetchMore) replaceFetch(query);
+  else return again();
+  return data;
 }
 
 async function untilItsTurn(
