@@ -43,7 +43,10 @@ export function endedWithSession(
           : 'A log-out, or the clearing of its cache, has ended this while it was under way. Whether it was done is not known.',
         init,
       )
-    : new NotSentError('A log-out, or the clearing of its cache, has ended this before it was sent.', init);
+    : new NotSentError(
+        'A log-out, or the clearing of its cache, has ended this before it was sent.',
+        init,
+      );
   // It is tried again by no loop.
   reportFailure(error, { request, operation, failure: outcome, unsent: 'dropped' });
   return error;
