@@ -81,6 +81,7 @@ export { composePersister, type ComposedPersister } from './react-query/query/pe
 export { mergeDefaultOptions } from './react-query/default-options.ts';
 export { createSteadfetch } from './react-query/create-steadfetch.ts';
 export { watchConnectivity } from './react-query/network.ts';
+export { observeOnly } from './react-query/observe.ts';
 export { mutationOptions } from './react-query/mutation/options.ts';
 export type {
   KeyedMutationOptions,

@@ -24,7 +24,7 @@ import {
   systemRandom,
   systemTransport,
 } from '../lib/clock.ts';
-import { callApp, isBoolean, reporterOf } from '../lib/input/callback.ts';
+import { callApp, reporterOf } from '../lib/input/callback.ts';
 import { checkNames, checkValue, isFunction, isShare } from '../lib/input/check.ts';
 import { checkMade, codeOf } from '../lib/input/made-by.ts';
 import { definePolicy, inPolicy, presets } from '../policy/options.ts';
@@ -46,7 +46,7 @@ import type {
   SteadfetchConfig,
 } from './steadfetch.ts';
 import { createOverdueRetries } from './query/refetch.ts';
-import { observeOnly } from './observe.ts';
+import type { ObserveCode } from './observe.ts';
 
 const caller = 'createSteadfetch';
 
@@ -126,9 +126,8 @@ const isSeen = (): boolean =>
 export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   if (process.env.NODE_ENV !== 'production') checkConfig(config);
   const { observe, ...others } = config;
-  if (process.env.NODE_ENV !== 'production' && observe !== undefined)
-    checkValue(caller, 'observe', observe, isBoolean, 'true or false');
-  return observe === true ? observeOnly(others, create) : create(others);
+  const observing = codeOf<ObserveCode>(checkMade(caller, 'observe', observe, 'observeOnly'));
+  return observing ? observing.observe(others, create) : create(others);
 }
 
 function create(config: SteadfetchConfig): Steadfetch {
