@@ -141,7 +141,9 @@ function recordFailure(
 
 /** It is known that its attempt would not be sent. */
 function isKeptBack({ route: { at }, owner: { mayBeOffline } }: Operation): boolean {
-  return !!at && !at.admission.isOpen({ ...at.sent, risk: at.sent.risk, mayBeOffline });
+  if (!at) return false;
+  const { endpoint, limitScope, risk } = at.sent;
+  return !at.admission.isOpen({ endpoint, limitScope, risk, mayBeOffline });
 }
 
 /** Writes that had to wait go first: the data that are there have them already. */
