@@ -159,7 +159,7 @@ function create(config: SteadfetchConfig): Steadfetch {
   const { findApi, freshFields, classifyError } = defineApis(apis, policy);
   const writeOrder = new WriteOrder(clock, () => admissions.origins.openTabs()?.shareWrites);
   const waitingWrites = new WaitingWrites(clock);
-  const environment = { clock, random, policy, emitter, classifyError, writeOrder };
+  const environment = { clock, random, policy, emitter, classifyError };
   const operations = new Operations(environment);
   const signals: Signals = createSlot();
   const ledger = new FailureLedger(clock);

@@ -148,8 +148,8 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     this.signal = signal;
     const isAgain = operation.attempt > 1 || !!sent?.permit.isTrial;
     // A failure may be in the browser's cache: a retry or a probe must leave the device.
-    const cache = isAgain && mayBeCached(request, init) ? 'no-cache' : init.cache;
-    this.init = cache === undefined ? { ...init, signal } : { ...init, signal, cache };
+    const mustLeave = isAgain && mayBeCached(request, init);
+    this.init = mustLeave ? { ...init, signal, cache: 'no-cache' } : { ...init, signal };
     this.limit = new TimeLimit(context, this, operation.pauses);
     this.bytes = bodyBytes(input, init);
     this.limitMs = headersLimitOf(policy, this.bytes, operation.timeoutFactor);
