@@ -225,7 +225,7 @@ function create(config: SteadfetchConfig): Steadfetch {
       (signal && signals.get(signal)) ??
       operations.current ??
       ledger.resume(
-        (one) => one.request === request && one.phase.kind === 'waiting' && !one.isLeft,
+        (one) => one.given.request === request && one.phase.kind === 'waiting' && !one.isLeft,
       ) ??
       recordStray(request, operations.begin('call', { request, isSingle: true })),
   };

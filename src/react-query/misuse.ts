@@ -270,7 +270,7 @@ export function warnIfUnlinked(
   const report = reportOf(error, 0);
   const sent = operationOf(report);
   if (sent) {
-    const isOurs = sent !== operation && sent.ref.kind === 'call' && sent.isSingle;
+    const isOurs = sent !== operation && sent.ref.kind === 'call' && sent.given.isSingle;
     // urql takes none.
     if (!isOurs || hasForeignSignal(sent) !== isPassed) return;
   } else {

@@ -55,7 +55,7 @@ export function accept(
     endExtensions(attempt, succeeded(status));
     const { operation } = request;
     operation.errors.recordRaw();
-    if (!operation.isSingle) operation.recordAnswer(nameOf(attempt));
+    if (!operation.given.isSingle) operation.recordAnswer(nameOf(attempt));
     attempt.emitEnd(succeeded(status), undefined, response);
     return response;
   }

@@ -152,7 +152,7 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     this.init = mustLeave ? { ...init, signal, cache: 'no-cache' } : { ...init, signal };
     this.limit = new TimeLimit(context, this, operation.pauses);
     this.bytes = bodyBytes(input, init);
-    this.limitMs = headersLimitOf(policy, this.bytes, operation.timeoutFactor);
+    this.limitMs = headersLimitOf(policy, this.bytes, operation.given.timeoutFactor);
     this.idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : timeout;
     this.#sent = sent;
     this.effect = sent?.effect;

@@ -100,7 +100,7 @@ function endLoneRequests(submittedAfter: number, { live }: Operations): void {
     if (!(request instanceof SteadyRequest)) continue;
     const { operation, isOut } = request;
     const { id, kind } = operation.ref;
-    if (!operation.isSingle || kind === 'query' || id <= submittedAfter) continue;
+    if (!operation.given.isSingle || kind === 'query' || id <= submittedAfter) continue;
     operation.leave();
     // What is out may be the log-out itself. It is not sent again.
     if (!isOut) request.endSession();

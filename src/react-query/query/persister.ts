@@ -110,7 +110,8 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
       });
     }
     // Of data that were hydrated it is known only now where they come from.
-    if (!inner && isKeptBack(operation)) shared.lifecycle.pauses.showKnown(query, operation);
+    if (!inner && query.state.data !== undefined && isKeptBack(operation))
+      shared.lifecycle.pauses.showKnown(query, operation);
     const fallback = ownFallback(query.options);
     if (!fallback) return begun;
     return begun.catch((error: unknown) => {
