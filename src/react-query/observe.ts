@@ -72,7 +72,9 @@ export interface ObserveCode {
  *
  * @example
  * ```ts
- * const watching = createSteadfetch({ observe: observeOnly() });
+ * import { createSteadfetch, observeOnly } from 'steadfetch';
+ *
+ * export const watching = createSteadfetch({ observe: observeOnly() });
  * ```
  */
 export function observeOnly(): MadeBy<'observeOnly'> {
