@@ -48,11 +48,11 @@ export async function send(
       const failure = classifying ? await classifying : shown;
       const recovery = failure && (await recover(attempt, response, failure));
       if (!recovery) {
-        const isAwaited = failure?.kind === 'http' && !request.isRaw && isProblem(response);
-        if (!isAwaited) return accept(attempt, response, failure);
+        const hasProblem = failure?.kind === 'http' && !request.isRaw && isProblem(response);
         // The attempt is settled by its headers.
-        attempt.recordOutcome(failure);
-        return accept(attempt, response, failure, await awaitProblem(attempt, response));
+        if (hasProblem) attempt.recordOutcome(failure);
+        const problem = hasProblem ? await awaitProblem(attempt, response) : undefined;
+        return accept(attempt, response, failure, problem);
       }
       if (recovery.response) return recovery.response;
       init = recovery.resend;
