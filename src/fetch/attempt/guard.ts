@@ -331,7 +331,7 @@ function guard(attempt: Attempt, target: Response, native?: object, original?: R
 }
 
 /** Reads an answer as JSON. One without content is null. */
-export async function readJson(response: Response): Promise<unknown> {
+export function readJson(response: Response): Promise<unknown> {
   return findGuard(response)?.read('json', parseContent) ?? response.json();
 }
 
