@@ -4,6 +4,8 @@ import { originOf } from '../../lib/input/url.ts';
 export interface Queued {
   /** It has its place: silence from now on is its own. Called again, the limit starts anew. */
   readonly startLimit: () => void;
+  /** It has never waited: its limit counts from its sending. */
+  readonly limitSinceSent: () => void;
   /** A body has taken its place: it waits. */
   readonly liftLimit: () => void;
 }
@@ -33,11 +35,11 @@ export class Line {
 
   /** Its headers have come. Until its body is read, it is taken for a small one, which takes no place. */
   receiveHeaders(request: Queued, { headers }: Response): void {
-    // An answer from the network to one that waits: there are more places.
-    if (this.#unanswered.get(request) === false && !mayBeStored(headers))
-      this.#places = this.#places < multiplexedPlaces ? multiplexedPlaces : Infinity;
+    // An answer from the network, past those that wait: there are more places.
+    const hasOvertaken = this.#isPast(request) && !mayBeStored(headers);
     this.#unanswered.delete(request);
-    this.#advance();
+    if (!hasOvertaken) this.#advance();
+    else this.#widen(this.#places < multiplexedPlaces ? multiplexedPlaces : Infinity);
   }
 
   /** Its body is being read. */
@@ -55,8 +57,20 @@ export class Line {
 
   /** The origin speaks HTTP/2 or 3. */
   multiplex(): void {
-    this.#places = Math.max(this.#places, multiplexedPlaces);
+    if (this.#places < multiplexedPlaces) this.#widen(multiplexedPlaces);
+  }
+
+  /** Whether some wait that were sent before it. */
+  #isPast(request: Queued): boolean {
+    if (this.#unanswered.has(request)) return !this.#unanswered.get(request);
+    return [...this.#unanswered.values()].includes(false);
+  }
+
+  /** There have been more places all the time: what has counted as waiting was out. */
+  #widen(places: number): void {
+    this.#places = places;
     this.#advance();
+    for (const [request, hasPlace] of this.#unanswered) if (hasPlace) request.limitSinceSent();
   }
 
   /** Gives the places to the first ones. */
@@ -78,10 +92,15 @@ export class Lines {
   readonly #byOrigin = new Map<string, Line>();
   #isWatching = false;
 
-  /** A request with this URL is handed to the transport. @returns the line that it is in. */
-  join(url: string, request: Queued): Line {
+  /**
+   * A request with this URL is handed to the transport. A probe is timed at once: others wait for its answer.
+   *
+   * @returns the line that it is in.
+   */
+  join(url: string, request: Queued, isProbe: boolean): Line {
     const line = this.#lineOf(url);
-    if (!line.add(request)) this.#watch();
+    if (isProbe) request.startLimit();
+    else if (!line.add(request)) this.#watch();
     return line;
   }
 
