@@ -69,18 +69,21 @@ class PausedRequest implements PausedAttempt, WhoWaits {
   }
 
   drop(): void {
-    if (this.#waiter) this.#admission.leave(this.#waiter);
-    this.#end('dropped');
+    this.#leave('dropped');
   }
 
   expire(): void {
-    if (this.#waiter) this.#admission.leave(this.#waiter);
-    this.#end('expired');
+    this.#leave('expired');
   }
 
   renew(): void {
     this.#operation.renew();
     if (this.#waiter) this.#admission.renew(this.#waiter);
+  }
+
+  #leave(release: Release): void {
+    if (this.#waiter) this.#admission.leave(this.#waiter);
+    this.#end(release);
   }
 
   #end(release: Release): void {

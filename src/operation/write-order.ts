@@ -92,7 +92,7 @@ export class Write implements SentWrite {
   readonly #isGuarded: boolean;
   readonly #request: object;
   readonly #attempt: number;
-  readonly #tellTabs: (state: WriteWord['state']) => void;
+  readonly #emit: (write: Write, state: WriteWord['state']) => void;
   #writer: Writer;
   #isUnderWay = false;
   #answeredAt = 0;
@@ -103,7 +103,7 @@ export class Write implements SentWrite {
     writer: Writer,
     request: { readonly method: string },
     isGuarded: boolean,
-    tellTabs: (write: Write, state: WriteWord['state']) => void,
+    emit: (write: Write, state: WriteWord['state']) => void,
   ) {
     const { method } = request;
     this.place = place;
@@ -114,7 +114,7 @@ export class Write implements SentWrite {
     this.#request = request;
     this.#attempt = writer.attempt;
     this.#writer = writer;
-    this.#tellTabs = (state) => tellTabs(this, state);
+    this.#emit = emit;
   }
 
   /** Whether this request is the same write: sent again, and not another one of the same attempt. */
@@ -136,7 +136,7 @@ export class Write implements SentWrite {
   send(): void {
     this.#isUnderWay = true;
     this.#resource.open(this);
-    this.#tellTabs('sent');
+    this.#emit(this, 'sent');
   }
 
   /** It was answered, or was not. */
@@ -145,7 +145,7 @@ export class Write implements SentWrite {
     this.#answeredAt = this.#resource.clock.now();
     this.mayBeDone ||= processed !== 'no';
     this.#resource.update(this, processed === 'yes');
-    this.#tellTabs(this.mayBeDone ? 'done' : 'refused');
+    this.#emit(this, this.mayBeDone ? 'done' : 'refused');
   }
 
   /** Its operation is over. */
@@ -212,11 +212,6 @@ export class WriteOrder {
     });
     writer.keepWrite(name, write);
     return write;
-  }
-
-  /** Whether the retry of a request would come too late. */
-  isSuperseded(writer: Pick<Writer, 'writeTo'>, url: string | undefined): boolean {
-    return url !== undefined && writer.writeTo(resourceOf(url))?.obstacle() === 'superseded';
   }
 
   /** A write to one URL has made what is at another: `location`, as its answer says. */

@@ -55,7 +55,7 @@ export function accept(
     endExtensions(attempt, succeeded(status));
     const { operation } = request;
     operation.errors.recordRaw();
-    if (!operation.isSingle) operation.recordAnswer(nameOf(attempt));
+    if (!operation.given.isSingle) operation.recordAnswer(nameOf(attempt));
     attempt.emitEnd(succeeded(status), undefined, response);
     return response;
   }
@@ -89,6 +89,7 @@ const nameOf = ({ request, init: { body } }: Attempt): string =>
   typeof body === 'string' ? `${request.name} ${body.slice(0, 10_000)}` : request.name;
 
 let unread: FinalizationRegistry<Attempt> | undefined;
+const turn = Promise.resolve();
 
 /**
  * Its readers hold the answer: once that is gone, nothing more is wanted. Most are read within a few
@@ -96,9 +97,12 @@ let unread: FinalizationRegistry<Attempt> | undefined;
  * others only.
  */
 async function endWhenUnread(attempt: Attempt, response: Response): Promise<void> {
-  for (let turn = 0; turn < 8; turn++) await Promise.resolve();
+  for (let turns = 0; turns < 8; turns++) {
+    await turn;
+    if (findGuard(response)?.isRead) return;
+  }
   // There is none in React Native.
-  if (findGuard(response)?.isRead || typeof FinalizationRegistry === 'undefined') return;
+  if (typeof FinalizationRegistry === 'undefined') return;
   unread ??= new FinalizationRegistry((lost) => lost.end());
   unread.register(response, attempt);
 }

@@ -133,7 +133,7 @@ export class Attempt implements EventListenerObject, Queued, Progress {
   #bodies = 0;
   #reads = 0;
   /** They wait for its answer or its body, and are rejected when it is stopped. */
-  #waits: Set<(reason: unknown) => void> | undefined;
+  readonly #waits: ((reason: unknown) => void)[] = [];
 
   constructor(
     context: FetchContext,
@@ -150,11 +150,11 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     this.signal = signal;
     const isAgain = operation.attempt > 1 || !!sent?.permit.isTrial;
     // A failure may be in the browser's cache: a retry or a probe must leave the device.
-    const cache = isAgain && mayBeCached(request, init) ? 'no-cache' : init.cache;
-    this.init = cache === undefined ? { ...init, signal } : { ...init, signal, cache };
+    const mustLeave = isAgain && mayBeCached(request, init);
+    this.init = mustLeave ? { ...init, signal, cache: 'no-cache' } : { ...init, signal };
     this.limit = new TimeLimit(context, this, operation.pauses);
     this.bytes = bodyBytes(input, init);
-    this.limitMs = headersLimitOf(policy, this.bytes, operation.timeoutFactor);
+    this.limitMs = headersLimitOf(policy, this.bytes, operation.given.timeoutFactor);
     this.idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : timeout;
     this.#sent = sent;
     this.effect = sent?.effect;
@@ -210,15 +210,21 @@ export class Attempt implements EventListenerObject, Queued, Progress {
    * or its body, does not heed the signal. A value that comes too late is given to `discardLate`.
    */
   untilStopped<T>(begun: T | Promise<T>, discardLate?: (late: T) => void): Promise<T> {
-    const waits = (this.#waits ??= new Set());
+    const waits = this.#waits;
     const { signal } = this;
     return new Promise((resolve, reject) => {
+      // One, as a rule.
+      const isOver = (): boolean => {
+        const at = waits.indexOf(reject);
+        if (at >= 0) waits.splice(at, 1);
+        return at < 0;
+      };
       if (signal.aborted) reject(signal.reason);
-      else waits.add(reject);
+      else waits.push(reject);
       Promise.resolve(begun).then(
-        (value) => (waits.delete(reject) ? resolve(value) : discardLate?.(value)),
+        (value) => (isOver() ? discardLate?.(value) : resolve(value)),
         (error: unknown) => {
-          waits.delete(reject);
+          isOver();
           reject(error);
         },
       );
@@ -303,8 +309,7 @@ export class Attempt implements EventListenerObject, Queued, Progress {
   stop(reason: unknown): void {
     this.end();
     this.#controller.abort(reason);
-    for (const reject of this.#waits ?? []) reject(this.signal.reason);
-    this.#waits?.clear();
+    for (const reject of this.#waits.splice(0)) reject(this.signal.reason);
   }
 
   /** All of it is in, or nothing more is wanted. */

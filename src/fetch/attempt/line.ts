@@ -55,9 +55,8 @@ export class Line {
 
   /** It has ended, however: told again, nothing happens. */
   end(request: Queued): void {
-    this.#bodies.delete(request);
-    this.#unanswered.delete(request);
-    this.#advance();
+    const hadBody = this.#bodies.delete(request);
+    if (this.#unanswered.delete(request) || hadBody) this.#advance();
   }
 
   /** The origin speaks HTTP/2 or 3. */

@@ -30,6 +30,21 @@ export function replaceFetch(
   if (overrides) query.setOptions(options);
 }
 
+/**
+ * Ends the fetch of a query, and its operation, with this error. React Query's own cancel would leave a query
+ * without data pending and idle: nothing fetches it again, or, where it is suspended, something does at once.
+ */
+export function endFetchWith(
+  query: Query,
+  operation: Operation,
+  error: unknown,
+  nowMs: number,
+): void {
+  operation.cancel(error, reportOf(error, nowMs));
+  const overrides = { retry: false, retryDelay: 0, networkMode: 'always' } as const;
+  replaceFetch(query, overrides, Promise.reject(error));
+}
+
 /** The parts of an instance that fetching again stands on. */
 export interface RefetchContext {
   readonly clock: Clock;
