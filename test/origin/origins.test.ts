@@ -137,7 +137,7 @@ describe('the state of an origin', () => {
           askedAt: epochMs,
           maxPauseMs: 60_000,
         },
-        { tell() {}, take() {} },
+        { onPause() {}, take() {} },
       );
     }
     await Promise.resolve();
