@@ -40,7 +40,7 @@ export class Health {
   /** Whether the server answered with an error since the last success, so there is a network. */
   isAnswered = false;
   /** Whether another tab found the outage. */
-  isTold = false;
+  isFoundElsewhere = false;
   /** When the latest attempt failed, if that failure is isolated. */
   #aloneAt = -Infinity;
   /** When the latest failed attempt was sent. */
@@ -100,9 +100,9 @@ export class Health {
     return true;
   }
 
-  begin(now: number, isTold: boolean, isEarly: boolean): void {
+  begin(now: number, isFoundElsewhere: boolean, isEarly: boolean): void {
     this.downSince = now;
-    this.isTold = isTold;
+    this.isFoundElsewhere = isFoundElsewhere;
     this.probes.begin(isEarly);
   }
 

@@ -107,7 +107,7 @@ export class OriginHealth {
     const origin = this.#origin;
     const own = this.#endpoints.get(endpoint);
     const hasFailed = own !== undefined && (own.failures > 0 || isDown(own));
-    const isBound = hasFailed || risk === 2 || (origin.isTold && !mayBeOffline);
+    const isBound = hasFailed || risk === 2 || (origin.isFoundElsewhere && !mayBeOffline);
     if (isDown(origin) && isBound) return origin;
     return isDown(own) ? own : undefined;
   }
@@ -241,9 +241,9 @@ export class OriginHealth {
   }
 
   /** Begins an outage. @returns false if one is in progress. */
-  #begin(health: Health, isTold = false, isEarly = false): boolean {
+  #begin(health: Health, isFoundElsewhere = false, isEarly = false): boolean {
     if (isDown(health)) return false;
-    health.begin(this.#clock.now(), isTold, isEarly);
+    health.begin(this.#clock.now(), isFoundElsewhere, isEarly);
     // A countdown that is shown for one of its endpoints stays true.
     for (const one of health === this.#origin ? this.#endpoints.values() : [])
       health.probes.promise(one.probes.promisedAt());
