@@ -14,37 +14,27 @@ interface StateEventBase {
   readonly at: number;
 }
 
-/** An event that belongs to no operation: of an origin, the network, or the outbox. */
+/** An event of an endpoint or, without `endpoint`, of a whole origin. */
+interface ScopeEvent extends StateEventBase {
+  readonly origin: string;
+  readonly partition: string | undefined;
+  readonly endpoint: string | undefined;
+}
+
+/**
+ * An event that belongs to no operation: of an origin, the network, or the outbox. Each has its `type` and `at` (in
+ * epoch milliseconds). Those of outages and leaders have the `origin`, its declared `partition`, and the `endpoint`,
+ * which is undefined for a whole origin.
+ */
 export type StateEvent =
-  /** An endpoint went down or, without `endpoint`, the whole origin. */
-  | (StateEventBase & {
-      readonly type: 'outage:start';
-      readonly origin: string;
-      readonly partition: string | undefined;
-      readonly endpoint: string | undefined;
-    })
+  /** An endpoint or origin went down. */
+  | (ScopeEvent & { readonly type: 'outage:start' })
   /** The endpoint or origin is no longer down. */
-  | (StateEventBase & {
-      readonly type: 'outage:end';
-      readonly origin: string;
-      readonly partition: string | undefined;
-      readonly endpoint: string | undefined;
-      readonly downMs: number;
-    })
+  | (ScopeEvent & { readonly type: 'outage:end'; readonly downMs: number })
   /** This tab begins to probe it for all tabs, as the leader. Only with `shareAcrossTabs`. */
-  | (StateEventBase & {
-      readonly type: 'leader:start';
-      readonly origin: string;
-      readonly partition: string | undefined;
-      readonly endpoint: string | undefined;
-    })
+  | (ScopeEvent & { readonly type: 'leader:start' })
   /** This tab stops probing it: it recovered, another tab took over, or no request waits here any more. */
-  | (StateEventBase & {
-      readonly type: 'leader:end';
-      readonly origin: string;
-      readonly partition: string | undefined;
-      readonly endpoint: string | undefined;
-    })
+  | (ScopeEvent & { readonly type: 'leader:end' })
   /** The state of the network changed. Only with `watchConnectivity`. */
   | (StateEventBase & {
       readonly type: 'connectivity';
@@ -138,8 +128,7 @@ export function subscribeInstance(
         if (paused === undefined || dead === undefined) return;
         const isNews = counts.some((name) => state[name] !== (shown[name] ?? 0));
         shown = state;
-        if (!isNews) return;
-        emit({ type: 'outbox', at: wall.now(), due, waiting, sending, paused, dead });
+        if (isNews) emit({ type: 'outbox', at: wall.now(), due, waiting, sending, paused, dead });
       }),
     );
   }
