@@ -86,7 +86,7 @@ class PausedRequest implements PausedAttempt, WaitListener {
   #end(release: Release): void {
     if (this.#isOver) {
       // Whoever aborts when they are told of their turn gives it back.
-      if (typeof release === 'object') release.settle();
+      if (typeof release === 'object') release.end();
       return;
     }
     this.#isOver = true;

@@ -48,7 +48,7 @@ export interface Ask extends Target {
   readonly maxPauseMs: number;
 }
 
-/** The permission to send one attempt. Its holder must call `settle` once. */
+/** The permission to send one attempt. Its holder must call `end` once. */
 export interface Permit {
   /** Whether it is the probe of something that is down. */
   readonly isProbe: boolean;
@@ -56,8 +56,8 @@ export interface Permit {
   readonly isTrial: boolean;
   /** Frees its slot, once the headers arrive or the attempt fails. The outcome may come later. */
   free(): void;
-  /** Records the outcome; undefined if it shows nothing. `isUnused`: because nothing was sent. */
-  settle(outcome?: Outcome, error?: unknown, isUnused?: boolean): void;
+  /** Ends it with its outcome; undefined if that shows nothing. `isUnused`: because nothing was sent. */
+  end(outcome?: Outcome, error?: unknown, isUnused?: boolean): void;
 }
 
 /** An attempt that waits. */

@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import { checkNames, checkValue, isShare } from '../lib/input/check.ts';
 import { checkMade, type MadeBy, code } from '../lib/input/made-by.ts';
 import type { Leader } from '../tabs/leader.ts';
@@ -32,7 +33,7 @@ export function checkOrigin(
 }
 
 function checkHealth(operation: string, health: HealthOptions): HealthOptions {
-  if (process.env.NODE_ENV !== 'production') checkNames(operation, health, ['maxChance']);
+  inDevelopment(() => checkNames(operation, health, ['maxChance']));
   const allowed = process.env.NODE_ENV !== 'production' && 'a number from 0 to 1';
   return { maxChance: checkValue(operation, 'maxChance', health.maxChance, isShare, allowed) };
 }
@@ -110,8 +111,9 @@ export interface ConcurrencyCode extends ConcurrencyOptions {
  */
 export function limitConcurrency(options: ConcurrencyOptions): MadeBy<'limitConcurrency'> {
   const operation = 'limitConcurrency';
-  if (process.env.NODE_ENV !== 'production')
-    checkNames(operation, options, ['maxInFlight', 'maxQueued', 'queueTimeoutMs']);
+  inDevelopment(() =>
+    checkNames(operation, options, ['maxInFlight', 'maxQueued', 'queueTimeoutMs']),
+  );
   const number = (name: keyof ConcurrencyOptions, least: number): number | undefined =>
     checkValue(
       operation,

@@ -46,7 +46,7 @@ export class GrantedPermit implements Permit {
     if (this.#freeSlot() && origin.queue.size() > 0) onFree();
   }
 
-  settle(outcome?: Outcome, error?: unknown, isUnused?: boolean): void {
+  end(outcome?: Outcome, error?: unknown, isUnused?: boolean): void {
     const { origin, outcomes, onFree } = this.#context;
     this.#freeSlot();
     if (this.#isOver) return;

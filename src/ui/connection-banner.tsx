@@ -119,10 +119,23 @@ function Banner({
 
 type Trouble = 'offline' | 'down' | 'rate-limited' | 'missing' | 'stale';
 
-function useConnectionView(
-  instance: Instance,
-  origin: string | undefined,
-): ConnectionView & { readonly isTrying: boolean; readonly offline: boolean } {
+interface BannerView extends ConnectionView {
+  readonly isTrying: boolean;
+  readonly offline: boolean;
+}
+
+const well: BannerView = {
+  status: 'well',
+  title: '',
+  detail: '',
+  retryAt: undefined,
+  checkNow: undefined,
+  tryNow: undefined,
+  isTrying: false,
+  offline: false,
+};
+
+function useConnectionView(instance: Instance, origin: string | undefined): BannerView {
   const texts = useTexts();
   const { connection } = texts;
   const client = useQueryClient();
@@ -144,15 +157,17 @@ function useConnectionView(
   const part = isMissing ? unloaded.kind : undefined;
   const trouble: Trouble | undefined = reach ?? part;
   const over = useOver(trouble, unloaded, known, instance);
-  const wasAway = over === 'offline' || over === 'down';
-  const isTrying =
-    !!trouble && trouble !== 'rate-limited' && (unloaded.isSending || isProbing(instance));
+  if (!trouble) {
+    const restored = over === 'offline' || over === 'down' ? 'back' : 'restored';
+    return { ...well, ...(over && { status: 'back', title: connection[restored] }) };
+  }
+  const isTrying = trouble !== 'rate-limited' && (unloaded.isSending || isProbing(instance));
   const isWaited = reach === 'down' && (server.waiting > 0 || unloaded.kind !== undefined);
   const isUnwatched = offline && !network.checkNow && unloaded.isOffline;
   const waiting = reach && server.waiting > 0 ? connection.waiting(server.waiting) : '';
   return {
-    status: trouble ?? (over ? 'back' : 'well'),
-    title: trouble ? connection[trouble] : over ? connection[wasAway ? 'back' : 'restored'] : '',
+    status: trouble,
+    title: connection[trouble],
     detail: isTrying ? texts.sentence(texts.query.again) : waiting,
     retryAt: offline ? known.nextCheckAt : reach ? server.retryAt : part && unloaded.retryAt,
     checkNow: offline ? network.checkNow : undefined,

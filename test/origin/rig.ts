@@ -98,8 +98,8 @@ export function openOrigin(
     return {
       story,
       paused: () => paused && `${paused.reason} ${(paused.retryAt ?? NaN) - epochMs}`,
-      settle: (shown) => permit?.settle(outcomes[shown], endpoint),
-      giveBack: () => permit?.settle(undefined, undefined, true),
+      settle: (shown) => permit?.end(outcomes[shown], endpoint),
+      giveBack: () => permit?.end(undefined, undefined, true),
       leave: () => waiter && admission.leave(waiter),
       renew: () => waiter && admission.renew(waiter),
     };
