@@ -14,27 +14,37 @@ interface StateEventBase {
   readonly at: number;
 }
 
-/** An event of an endpoint or, without `endpoint`, of a whole origin. */
-interface ScopeEvent extends StateEventBase {
-  readonly origin: string;
-  readonly partition: string | undefined;
-  readonly endpoint: string | undefined;
-}
-
-/**
- * An event that belongs to no operation: of an origin, the network, or the outbox. Each has its `type` and `at` (in
- * epoch milliseconds). Those of outages and leaders have the `origin`, its declared `partition`, and the `endpoint`,
- * which is undefined for a whole origin.
- */
+/** An event that belongs to no operation: of an origin, the network, or the outbox. */
 export type StateEvent =
-  /** An endpoint or origin went down. */
-  | (ScopeEvent & { readonly type: 'outage:start' })
+  /** An endpoint went down or, without `endpoint`, the whole origin. */
+  | (StateEventBase & {
+      readonly type: 'outage:start';
+      readonly origin: string;
+      readonly partition: string | undefined;
+      readonly endpoint: string | undefined;
+    })
   /** The endpoint or origin is no longer down. */
-  | (ScopeEvent & { readonly type: 'outage:end'; readonly downMs: number })
+  | (StateEventBase & {
+      readonly type: 'outage:end';
+      readonly origin: string;
+      readonly partition: string | undefined;
+      readonly endpoint: string | undefined;
+      readonly downMs: number;
+    })
   /** This tab begins to probe it for all tabs, as the leader. Only with `shareAcrossTabs`. */
-  | (ScopeEvent & { readonly type: 'leader:start' })
+  | (StateEventBase & {
+      readonly type: 'leader:start';
+      readonly origin: string;
+      readonly partition: string | undefined;
+      readonly endpoint: string | undefined;
+    })
   /** This tab stops probing it: it recovered, another tab took over, or no request waits here any more. */
-  | (ScopeEvent & { readonly type: 'leader:end' })
+  | (StateEventBase & {
+      readonly type: 'leader:end';
+      readonly origin: string;
+      readonly partition: string | undefined;
+      readonly endpoint: string | undefined;
+    })
   /** The state of the network changed. Only with `watchConnectivity`. */
   | (StateEventBase & {
       readonly type: 'connectivity';
