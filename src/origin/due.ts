@@ -15,8 +15,8 @@ const mostInOneTask = 50;
 const alignedMs = 300;
 
 /**
- * Sends all waiting attempts whose gates are open, in the order of the queue, and then ends expired waits:
- * probes first, because an attempt that is due as the probe must not expire in the same pass.
+ * Sends all waiting attempts whose gates are open, in the order of the queue. Then ends the expired waits: last, because
+ * an attempt that is due as the probe must not expire in the same pass.
  *
  * @returns when to run it again.
  */
@@ -92,6 +92,8 @@ function probeAtOf({ leader, network }: Origin, down: Health, waiting: readonly 
   const lastAt = leastOf(waiting, (group) => group.expiresAt) - lastChanceMs;
   const leaderAt = leader?.waitsUntil(scope, isAnySeen, sinceMs, lastAt) ?? 0;
   const probeAt = probes.nextAt(isAnySeen, expiresAt);
+  // It is shown from now on.
+  probes.promise(probeAt);
   const isAligned = isAnySeen && probeAt < retryAt && retryAt <= probeAt + alignedMs;
   return Math.max(isAligned ? retryAt : probeAt, leaderAt);
 }

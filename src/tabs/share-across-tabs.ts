@@ -79,7 +79,6 @@ export function createTabs(clock: Clock, random: Random, ports: SharePorts, lead
   let channel: ShareChannel | undefined;
   let receiveWrite: ReturnType<typeof createWritesElsewhere> | undefined;
   let isVisible = false;
-  let isAlone = false;
 
   const receive = (data: unknown): void => {
     const message = Object(data) as Readonly<Record<string, unknown>>;
@@ -104,7 +103,7 @@ export function createTabs(clock: Clock, random: Random, ports: SharePorts, lead
     isVisible = life === 'visible';
     // A page that receives messages in the back-forward cache would be evicted from it.
     if (life === 'away') close();
-    else if (!isAlone) channel ??= ports.open('steadfetch', receive);
+    else channel ??= ports.open('steadfetch', receive);
   });
   return {
     join(key, receiveOwn) {
@@ -128,7 +127,6 @@ export function createTabs(clock: Clock, random: Random, ports: SharePorts, lead
       return (message) => post(writesKey, message);
     },
     dispose() {
-      isAlone = true;
       unwatch();
       close();
     },

@@ -81,7 +81,6 @@ export class ProbeSchedule {
       return Math.min(startedAt + longestProbeMs, isForeground ? lastChanceAt : Infinity);
     if (state.kind === 'idle') return Infinity;
     const at = isForeground ? Math.min(state.foregroundAt, lastChanceAt) : state.backgroundAt;
-    this.promise(at);
     return Math.min(state.promisedAt, at);
   }
 
