@@ -78,7 +78,7 @@ function Banner({
   instance,
 }: ConnectionBannerProps & { readonly instance: Instance }): ReactElement {
   const texts = useTexts();
-  const { isTrying, offline, ...view } = useConnectionView(instance, origin);
+  const { isTrying, ...view } = useConnectionView(instance, origin);
   // A press gets an answer: a screen reader announces the attempt, and its result.
   const [isPressed, press] = usePress(isTrying);
   const pressing = (act: (() => void) | undefined): (() => void) | undefined =>
@@ -99,7 +99,9 @@ function Banner({
               {view.detail && <p className="steadfetch-detail">{view.detail}</p>}
               <Countdown
                 retryAt={view.retryAt}
-                label={offline ? texts.connection.nextCheckIn : texts.nextAttemptIn}
+                label={
+                  view.status === 'offline' ? texts.connection.nextCheckIn : texts.nextAttemptIn
+                }
               />
               {(checkNow || tryNow || isTrying) && (
                 <div className="steadfetch-actions">
@@ -121,7 +123,6 @@ type Trouble = 'offline' | 'down' | 'rate-limited' | 'missing' | 'stale';
 
 interface BannerView extends ConnectionView {
   readonly isTrying: boolean;
-  readonly offline: boolean;
 }
 
 const well: BannerView = {
@@ -132,7 +133,6 @@ const well: BannerView = {
   checkNow: undefined,
   tryNow: undefined,
   isTrying: false,
-  offline: false,
 };
 
 function useConnectionView(instance: Instance, origin: string | undefined): BannerView {
@@ -173,7 +173,6 @@ function useConnectionView(instance: Instance, origin: string | undefined): Bann
     checkNow: offline ? network.checkNow : undefined,
     tryNow: part || isWaited || isUnwatched ? queries.tryNow : undefined,
     isTrying,
-    offline,
   };
 }
 
