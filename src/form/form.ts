@@ -1,6 +1,6 @@
 import { type Mutation, notifyManager, type QueryClient } from '@tanstack/react-query';
 import { ageOf, createIdempotencyKey } from '../idempotency/key.ts';
-import { askBeforeLeaving } from '../lib/browser/page.ts';
+import { promptBeforeUnload } from '../lib/browser/page.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
 import { reject } from '../lib/input/check.ts';
 import { warn } from '../lib/input/warn.ts';
@@ -262,7 +262,7 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     this.#reading.add(reading);
     this.#unread = undefined;
     this.#changed();
-    const stay = askBeforeLeaving();
+    const stay = promptBeforeUnload();
     try {
       const fingerprint = await fingerprintOf(withoutFields(variables, context.freshFields));
       // Read only now: an effect may press before the effect that sets the options.
@@ -379,7 +379,7 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     submissions.write({ ...record, sentBy, ...(isKept && { isRepeatable: true }) });
     this.#sent = { key, variables };
     // An outbox asks itself, until the entry is on the disk.
-    const stay = isKept ? undefined : askBeforeLeaving();
+    const stay = isKept ? undefined : promptBeforeUnload();
     const submission = new TabSubmission(submissions, record, wasSent);
     const checkKey = (): void => {
       if (process.env.NODE_ENV !== 'production' && !isKept && !submission.isRepeatable)
