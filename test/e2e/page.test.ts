@@ -119,8 +119,8 @@ describe('the shape of an act', () => {
         [/^10,000 of 10,000.*45 %.*9,834\.$/, /\nSteadfetch \| \n100\.00 % /],
         [/^0 twice.*2,669\.$/, /\nReact Query, key in the mutationFn \| \n98\.34 % \| \n2,669 /],
         [
-          /^880 of 880.*594\.$/,
-          /\nSteadfetch \| \nall \| \n880 [^]*\nReact Query \| \nall \| \n594 /,
+          /^878 of 880.*594\.$/,
+          /\nSteadfetch \| \nall \| \n878 [^]*\nReact Query \| \nall \| \n594 /,
         ],
         [
           /^41 kB.*58 kB/,
