@@ -80,7 +80,7 @@ export function probedBy(
 /** The largest number of failures that is counted. */
 const mostFailures = 200;
 
-/** How many more failures in a row make an outage, by the rule of `createHealth`. */
+/** How many more failures in a row make an outage, by the rule of `Health.recordFailure`. */
 function untilDown(health: Health | undefined, maxChance: number): number | undefined {
   if (maxChance <= 0 || health?.scope === everything) return undefined;
   const { usualRate = 0, failures = 0 } = health ?? {};

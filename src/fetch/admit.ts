@@ -186,13 +186,13 @@ function createRecorder(
       if (response && !isUnproven && !isSentElsewhere(url, response))
         connectivity.recordAnswer(sentAt, clock.now(), url);
       // Where there may be no network, a service worker may have given the answer.
-      permit.settle(isUnproven && network.isDoubtful() ? undefined : outcome, error);
+      permit.end(isUnproven && network.isDoubtful() ? undefined : outcome, error);
       return;
     }
     let isKnown = false;
     connectivity.recordNoAnswer(sentAt, url, (isItsDoing) => {
       isKnown = true;
-      permit.settle(isItsDoing ? outcome : undefined, error);
+      permit.end(isItsDoing ? outcome : undefined, error);
     });
     // Only the verdict waits for the check of the network.
     if (!isKnown) permit.free();

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { toUrl } from '../lib/input/url.ts';
 import type { Processed } from '../policy/outcome.ts';
-import type { SentWrite, ShareWrites, WritePlace, WriteWord } from '../tabs/write-word.ts';
+import type { SentWrite, ShareWrites, WritePlace, WriteMessage } from '../tabs/write-message.ts';
 
 /** What a later write means to an earlier one: it comes too late, or it is not known yet whether it does. */
 export type Obstacle = 'superseded' | 'open';
@@ -92,7 +92,7 @@ export class Write implements SentWrite {
   readonly #isGuarded: boolean;
   readonly #request: object;
   readonly #attempt: number;
-  readonly #emit: (write: Write, state: WriteWord['state']) => void;
+  readonly #emit: (write: Write, state: WriteMessage['state']) => void;
   #writer: Writer;
   #isUnderWay = false;
   #answeredAt = 0;
@@ -103,7 +103,7 @@ export class Write implements SentWrite {
     writer: Writer,
     request: { readonly method: string },
     isGuarded: boolean,
-    emit: (write: Write, state: WriteWord['state']) => void,
+    emit: (write: Write, state: WriteMessage['state']) => void,
   ) {
     const { method } = request;
     this.place = place;
@@ -177,7 +177,7 @@ export class WriteOrder {
   readonly #share: () => ShareWrites | undefined;
   /** By URL, those written last at the end. */
   readonly #resources: Map<string, Resource> = new Map();
-  #say: ((word: WriteWord) => void) | undefined;
+  #say: ((word: WriteMessage) => void) | undefined;
   #lastTurn = 0;
 
   constructor(clock: Clock, share: () => ShareWrites | undefined) {

@@ -1,5 +1,5 @@
 import { createIdempotencyKey } from '../idempotency/key.ts';
-import { askBeforeLeaving } from '../lib/browser/page.ts';
+import { promptBeforeUnload } from '../lib/browser/page.ts';
 import type { Clock } from '../lib/clock.ts';
 import { reject } from '../lib/input/check.ts';
 import { reportFailure } from '../operation/error-info.ts';
@@ -70,7 +70,7 @@ export function createReceipts(): Receipts {
   const setSaved = (id: string, isSaved: boolean): void => {
     if (isSaved) unsaved.delete(id);
     else unsaved.add(id);
-    if (unsaved.size > 0) stay ??= askBeforeLeaving();
+    if (unsaved.size > 0) stay ??= promptBeforeUnload();
     else {
       stay?.();
       stay = undefined;

@@ -182,7 +182,7 @@ function create(config: SteadfetchConfig): Steadfetch {
     page: watched?.page,
     reachOf: (asked) => ({
       wasReached: (sinceMs) => !!watched?.wasReached(asked, sinceMs),
-      ask: () => isReachable(transport, asked),
+      check: () => isReachable(transport, asked),
     }),
     isSeen,
     rateLimit,

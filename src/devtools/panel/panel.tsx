@@ -296,7 +296,7 @@ function ReplayBar({
   );
 }
 
-/** Waves that calm down. */
+/** The logo. */
 export const Mark = (): ReactElement => (
   <svg width="18" height="18" viewBox="0 0 18 18" fill="none" aria-hidden>
     <path

@@ -126,6 +126,8 @@ export class Attempt implements EventListenerObject, Queued, Progress {
   /** The silence that is timed, in milliseconds, and since when. */
   #silenceMs = 0;
   #silentSince = 0;
+  /** When it was handed to the transport, or a part of it has moved since. */
+  #movedAt = 0;
   #bytesRead = 0;
   /** Its bodies, clones too, that were not cancelled, and the reads of them that are under way. */
   #bodies = 0;
@@ -184,12 +186,15 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     const { context, request } = this;
     // Not as a method: a browser's fetch refuses any `this` but its window.
     const { transport, client, emitter } = context;
+    this.recordProgress();
     if (this.#number > 0) this.startLimit();
     else {
       this.#number = context.nextRequest();
       request.signal?.addEventListener('abort', this);
-      if (context.lines && !request.isLocal) this.line = context.lines.join(request.url, this);
-      else this.startLimit();
+      const { lines } = context;
+      const isProbe = !!this.#sent?.permit.isTrial;
+      if (!lines || request.isLocal) this.startLimit();
+      else this.line = lines.join(request.url, this, isProbe);
       this.#emit();
     }
     const { input } = request;
@@ -231,9 +236,13 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     this.#limitSilence(this.limitMs);
   }
 
+  limitSinceSent(): void {
+    this.#limitSilence(this.limitMs, this.#movedAt);
+  }
+
   /** A part of it has moved: the silence begins anew. One timer serves them all. */
   recordProgress(): void {
-    this.#silentSince = this.context.clock.now();
+    this.#silentSince = this.#movedAt = this.context.clock.now();
   }
 
   /** So much of its body has come. A clone may read what came before: that is no sign of life. */
@@ -329,10 +338,10 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     this.#emit(outcome);
   }
 
-  #limitSilence(limitMs: number): void {
+  #limitSilence(limitMs: number, sinceMs: number = this.context.clock.now()): void {
     this.#silenceMs = limitMs;
-    this.recordProgress();
-    this.limit.restart(limitMs);
+    this.#silentSince = sinceMs;
+    this.limit.restart(Math.max(0, sinceMs + limitMs - this.context.clock.now()));
   }
 
   #release(): void {

@@ -124,7 +124,7 @@ function isGuarded({ input, init }: SteadyRequest): boolean {
 
 /** Nothing was sent with it. */
 function giveBack({ permit, effect, request }: Sent): void {
-  permit.settle(undefined, undefined, true);
+  permit.end(undefined, undefined, true);
   request.operation.effects.resolve(effect, 'no');
 }
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../lib/clock.ts';
 import { rejectValue } from '../../lib/input/check.ts';
 import { lendHandle } from './lend.ts';
-import type { ClaimResult, IdempotencyStore, StoredAnswer } from './store.ts';
+import { type ClaimResult, type IdempotencyStore, type KeyRow, refusalOf } from './store.ts';
 
 /** The part of a prepared statement that the store uses. */
 interface SqliteStatement {
@@ -19,14 +19,6 @@ export interface SqliteDatabase {
 export interface SqliteStoreOptions {
   /** The name of the table. The store creates it. @default 'idempotency_keys' */
   readonly table?: string | undefined;
-}
-
-interface Row {
-  readonly fingerprint: string;
-  /** Null until the request is answered. */
-  readonly status: number | null;
-  readonly headers: string;
-  readonly body: Uint8Array<ArrayBuffer>;
 }
 
 /**
@@ -122,12 +114,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
             running.set(id, fingerprint);
             return { kind: 'claimed' };
           }
-          const row = find.get(id) as Row | undefined;
-          // Another process has just freed the key. The next attempt gets it.
-          if (!row) return { kind: 'running', fingerprint };
-          return row.status === null
-            ? { kind: 'running', fingerprint: row.fingerprint }
-            : { kind: 'answered', fingerprint: row.fingerprint, answer: answerOf(row, row.status) };
+          return refusalOf(find.get(id) as KeyRow | undefined, fingerprint);
         }),
       );
     },
@@ -202,9 +189,3 @@ async function whenUnlocked<T>(giveUpAt: number, statement: () => T): Promise<T>
     await new Promise<void>((wake) => systemClock.setTimeout(wake, retryLockedMs));
   }
 }
-
-const answerOf = ({ headers, body }: Row, status: number): StoredAnswer => ({
-  status,
-  headers: JSON.parse(headers) as StoredAnswer['headers'],
-  body,
-});

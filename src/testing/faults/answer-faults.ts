@@ -62,7 +62,7 @@ export interface RateLimitedOptions {
  * later requests are let through.
  *
  * Retry-After has whole seconds only, so the rest of the window is rounded up: a client that waits for
- * as long as it is told is never too early. Each answer also has a `Date` header, with which a date in
+ * the given time is never too early. Each answer also has a `Date` header, with which a date in
  * Retry-After is compared (RFC 9110 §10.2.3, §5.6.7). MSW shows both headers to the page, whatever the
  * origin. A real server of another origin must expose them.
  *
