@@ -38,17 +38,15 @@ export function admitInOrder(context: OrderContext, way: Way): Way {
       return found;
     };
     const begin = (sent: Sent): Sent | Promise<Sent> => {
+      let isClear = false;
       try {
-        if (obstacle() === undefined) {
-          write.send();
-          return sent;
-        }
-      } catch (error) {
-        giveBack(sent);
-        throw error;
+        isClear = obstacle() === undefined;
+      } finally {
+        if (!isClear) giveBack(sent);
       }
-      giveBack(sent);
-      return admitLater(request);
+      if (!isClear) return admitLater(request);
+      write.send();
+      return sent;
     };
     if (!request.signal?.aborted && obstacle() !== undefined) return admitLater(request);
     const admitted = way.admit(request);
