@@ -43,7 +43,7 @@ export const dialects: Readonly<Record<keyof typeof profiles, Dialect>> = {
   stripe: {
     ...usual,
     profile: profiles.stripe,
-    mismatch: ['400', '409', '422'],
+    mismatch: ['400', '422'],
     failures: 'stored',
     replayHeader: 'idempotent-replayed',
     source: 'docs.stripe.com/api/idempotent_requests',
@@ -52,7 +52,7 @@ export const dialects: Readonly<Record<keyof typeof profiles, Dialect>> = {
     ...usual,
     profile: profiles.payPal,
     mismatch: ['4xx'],
-    inProgress: ['4xx'],
+    inProgress: ['409', '422'],
     source: 'developer.paypal.com/api/rest/reference/idempotency',
   },
   adyen: {
@@ -66,7 +66,6 @@ export const dialects: Readonly<Record<keyof typeof profiles, Dialect>> = {
     ...usual,
     profile: profiles.square,
     mismatch: ['400'],
-    inProgress: ['409', '400', '429'],
     refusals: 'stored',
     source: 'developer.squareup.com/docs/working-with-apis/idempotency',
   },
@@ -107,9 +106,16 @@ function hasErrors(text: string): boolean {
 export const isDone = ({ codes }: Dialect, { status, text }: Answer): boolean =>
   status >= 200 && status < 300 && !(codes && hasErrors(text));
 
-export function isInProgress({ inProgress, codes }: Dialect, answer: Answer): boolean {
-  if (codes) return answer.text.includes(codes.inProgress);
-  return hasStatus(inProgress, answer.status);
+export function isInProgress(declared: Dialect, answer: Answer): boolean {
+  const { inProgress, mismatch, codes } = declared;
+  const { status, text, headers } = answer;
+  if (codes) return text.includes(codes.inProgress);
+  if (!hasStatus(inProgress, status)) return false;
+  // A status that means both is of a request that runs where it asks for another attempt.
+  const asksAgain = headers['retry-after'] !== undefined || headers['transient-error'] === 'true';
+  const isAmbiguous =
+    mismatch.includes(`${status}`) || (status !== 409 && hasStatus(mismatch, status));
+  return !isAmbiguous || asksAgain;
 }
 
 /** Whether an answer refuses other bytes under a known key. */

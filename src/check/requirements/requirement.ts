@@ -2,7 +2,7 @@ import type { Api, Operation } from '../api.ts';
 import { describe } from '../api.ts';
 import { type Dialect, isDone } from '../dialects.ts';
 import type { Evidence, Measured } from '../evidence.ts';
-import { CannotTell, type Finding } from '../finding.ts';
+import { CannotTell, type Finding, holds, met, unknown, violated } from '../finding.ts';
 import type { Settings, Trigger } from '../settings.ts';
 import type { Answer } from '../wire.ts';
 
@@ -102,3 +102,22 @@ export function difference(
 /** Whether two answers are alike to the byte. */
 export const isSameContent = ({ evidence }: Check, first: Answer, second: Answer): boolean =>
   evidence.content(first) === evidence.content(second);
+
+/**
+ * Whether a request with a known key, from elsewhere, has not got the answer of the first one: it is refused, or is an
+ * operation of its own.
+ */
+export function isOwn(
+  { evidence, declared }: Check,
+  first: Answer,
+  { result: other, effects }: Measured<Answer>,
+): Finding {
+  if (!isDone(declared, other)) return met;
+  const seen = `it gets the answer of the first one: ${describe(other)}`;
+  const marker = declared.replayHeader ?? 'idempotent-replayed';
+  if (other.headers[marker] === 'true') return violated(seen);
+  if (evidence.canTell) return holds(!evidence.isSameOperation(first, other), seen);
+  return effects === undefined
+    ? unknown('the answers of two operations are alike')
+    : holds(effects === 1, `${describe(other)}, and done ${effects} times, by the count`);
+}

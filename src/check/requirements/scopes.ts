@@ -1,13 +1,14 @@
-import { describe } from '../api.ts';
+import { type Change, describe } from '../api.ts';
 import { isDone, isMismatch } from '../dialects.ts';
 import type { Measured } from '../evidence.ts';
-import { all, type Finding, holds, met, skipped, unknown, violated } from '../finding.ts';
+import { all, type Finding, holds, skipped, unknown, violated } from '../finding.ts';
 import type { Answer } from '../wire.ts';
 import {
   type Check,
   type Done,
   difference,
   draft,
+  isOwn,
   perform,
   type Requirement,
 } from './requirement.ts';
@@ -34,24 +35,6 @@ const ofOthers = (check: Check): Promise<OfOthers> =>
     };
   });
 
-/** Neither the answer of the first request, nor that of a mismatch with it: it is an operation of its own, or refused. */
-function isOwn(
-  check: Check,
-  { first, other }: Pick<OfOthers, 'first' | 'other'>,
-  what: string,
-): Finding {
-  const { evidence } = check;
-  if (!isDone(check.declared, other)) return met;
-  if (!evidence.canTell)
-    return first.text === other.text && other.headers['idempotent-replayed'] !== 'true'
-      ? unknown('the answers of two operations are alike')
-      : holds(other.headers['idempotent-replayed'] !== 'true', `${what} gets a replayed answer`);
-  return holds(
-    !evidence.isSameOperation(first, other),
-    `${what} gets the answer of the first one: ${describe(other)}`,
-  );
-}
-
 const credentials = ['authorization', 'cookie', 'x-api-key'];
 
 /** Headers that undo the credentials. */
@@ -59,6 +42,15 @@ function withoutCredentials({ settings }: Check): Readonly<Record<string, string
   const names = credentials.filter((name) => settings.headers[name] !== undefined);
   // A header cannot be removed once it is there, and an empty one is no credential.
   return names.length === 0 ? undefined : Object.fromEntries(names.map((name) => [name, '']));
+}
+
+/** A done operation, then its key and bytes from elsewhere. */
+async function isOwnWith(check: Check, change: Change): Promise<Finding> {
+  const { operation, first } = await perform(check);
+  const measured = await check.evidence.measure(() =>
+    check.api.sendUntilAnswered(operation, change),
+  );
+  return isOwn(check, first, measured);
 }
 
 /** The same key from another user, on another path, with another method. */
@@ -69,7 +61,10 @@ export const scopes: readonly Requirement[] = [
     source: draft('6, data leaks'),
     level: 'must',
     needs: ['second-user'],
-    run: async (check) => isOwn(check, await ofOthers(check), 'another user'),
+    run: async (check) => {
+      const { first, measured } = await ofOthers(check);
+      return isOwn(check, first, measured);
+    },
   },
   {
     id: 'other-user-runs',
@@ -158,10 +153,8 @@ export const scopes: readonly Requirement[] = [
     level: 'must',
     needs: ['other-url'],
     run: async (check) => {
-      const { operation, first } = await perform(check);
       const { otherUrl } = check.settings;
-      const other = await check.api.sendUntilAnswered(operation, otherUrl ? { url: otherUrl } : {});
-      return isOwn(check, { first, other }, 'another path');
+      return isOwnWith(check, otherUrl ? { url: otherUrl } : {});
     },
   },
   {
@@ -171,13 +164,8 @@ export const scopes: readonly Requirement[] = [
     level: 'must',
     needs: ['other-method'],
     run: async (check) => {
-      const { operation, first } = await perform(check);
       const { otherMethod } = check.settings;
-      const other = await check.api.sendUntilAnswered(
-        operation,
-        otherMethod ? { method: otherMethod } : {},
-      );
-      return isOwn(check, { first, other }, 'another method');
+      return isOwnWith(check, otherMethod ? { method: otherMethod } : {});
     },
   },
 ];
