@@ -123,7 +123,7 @@ describe('the shape of an act', () => {
           /\nSteadfetch \| \nall \| \n878 [^]*\nReact Query \| \nall \| \n594 /,
         ],
         [
-          /^41 kB.*58 kB/,
+          /^39 kB.*56 kB/,
           /with useRetryStatus and useCountdown \| [^|]* \| \n41 [^]*useSafeSubmit \| [^|]* \| \n58 /,
         ],
       ] as const;

@@ -63,7 +63,7 @@ function isByteStream(stream: ReadableStream): boolean {
 }
 
 /** One guarded answer, or a clone of one, and all that is read of it. */
-class Guard {
+export class Guard {
   readonly response: Response;
   /** What was handed out first, of which this may be a clone: an error of either names it. */
   readonly #original: Response;
