@@ -101,6 +101,16 @@ const names: ReadonlySet<string> = new Set([
   'documentationUrl',
 ]);
 
+/** The options that are numbers, with the least value of each. */
+const numbers = {
+  lifetimeMs: 1,
+  leaseMs: 1,
+  storeTimeoutMs: 1,
+  retryAfterSeconds: 0,
+  maxKeyLength: 1,
+  maxBodyBytes: 0,
+} as const;
+
 /** @throws TypeError that names the option, its value and the allowed range. */
 export function checkOptions<Tx>(options: IdempotentOptions<Tx>): Settings<Tx> {
   for (const [name, value] of Object.entries(options)) {
@@ -127,15 +137,11 @@ export function checkOptions<Tx>(options: IdempotentOptions<Tx>): Settings<Tx> {
   if (documentationUrl !== undefined && !/^[!#-;=?-~]+$/.test(documentationUrl)) {
     rejectValue('idempotent', 'documentationUrl', documentationUrl, 'a URL');
   }
-  requireFrom('idempotent', 'lifetimeMs', lifetimeMs, 1);
-  requireFrom('idempotent', 'leaseMs', leaseMs, 1);
+  for (const [name, least] of Object.entries(numbers))
+    requireFrom('idempotent', name, settings[name as keyof typeof numbers], least);
   if (leaseMs > lifetimeMs) {
     rejectValue('idempotent', 'leaseMs', leaseMs, `at most lifetimeMs, ${lifetimeMs}`);
   }
-  requireFrom('idempotent', 'storeTimeoutMs', settings.storeTimeoutMs, 1);
-  requireFrom('idempotent', 'retryAfterSeconds', settings.retryAfterSeconds, 0);
-  requireFrom('idempotent', 'maxKeyLength', settings.maxKeyLength, 1);
-  requireFrom('idempotent', 'maxBodyBytes', settings.maxBodyBytes, 0);
   return settings;
 }
 
