@@ -18,6 +18,6 @@ export type { OutboxContext, OutboxHandler, OutboxPolicy } from './outbox/handle
 export type { NotDurableReason } from './outbox/store/open-database.ts';
 export type { OutboxFilter } from './outbox/entries.ts';
 export type { OutboxState } from './outbox/state.ts';
-export type { DeadReason, RowError } from './outbox/store/schema.ts';
+export type { DeadReason, RowError } from './outbox/store/row.ts';
 export type { OutboxCipher } from './outbox/codec.ts';
 export type { TabPorts } from './tabs/ports.ts';

@@ -6,9 +6,9 @@ import { discarded, type EntryFacts, notCleared } from './errors.ts';
 import type { OtherTabs } from './messages.ts';
 import type { Receipts } from './enqueue.ts';
 import type { EntryStorage } from './storage.ts';
-import { createRowStore } from './store/create-row-store.ts';
-import { reasonOf } from './store/open-database.ts';
+import { RowStore } from './store/row-store.ts';
 import type { Backend } from './store/schema.ts';
+import { reasonOf } from './store/open-database.ts';
 
 /**
  * Remembers outside of the database that its entries were cleared, from the moment that was asked for
@@ -121,7 +121,7 @@ export async function obeyMark(mark: ClearMark, clock: Clock, backend: Backend):
   try {
     token = await withLimit({ clock }, mark.read, () => unsettled('The mark of outbox.clear'));
     if (token === undefined) return;
-    await createRowStore(backend).clear(token);
+    await new RowStore(backend).clear(token);
   } catch (error) {
     backend.close();
     throw error;

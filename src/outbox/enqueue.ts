@@ -11,7 +11,7 @@ import type { Codec } from './codec.ts';
 import { discarded, disposedOf, type EntryFacts } from './errors.ts';
 import { type HandlerDefinition, scopeOf } from './handler.ts';
 import type { RowStore } from './store/row-store.ts';
-import { laneOf, type Row, rowSchema, type Unplaced } from './store/schema.ts';
+import { laneOf, type Row, rowSchema, type Unplaced, unplace, untried } from './store/row.ts';
 
 /** What this tab does with a submission of its own. */
 export interface Progress {
@@ -125,11 +125,6 @@ export function createReceipts(): Receipts {
   };
 }
 
-function unplace(entry: Row): Unplaced {
-  const { seq: _, owner: __, liveOwner: ___, ...unplaced } = entry;
-  return unplaced;
-}
-
 /** What is known of a submission that somebody else keeps: a form. */
 interface GivenSubmission {
   readonly key: string;
@@ -238,16 +233,17 @@ export function createEnqueuer(context: EnqueuerContext): Enqueuer {
           lane: laneOf(name),
           version: definition.version,
           createdAt,
-          ...(aheadMs && { aheadMs }),
+          aheadMs,
           submitter: tab,
           state: 'pending',
           nextRetryAt: nowMs,
           plannedAt: nowMs,
-          attempts: 0,
+          ...untried,
           isInDoubt: wasSent,
           // Where it is not there any more, nobody knows what was sent of it.
-          ...(wasSent && { isRestored: true }),
-          ...(scope !== undefined && { scope, blocks: scope }),
+          isRestored: wasSent,
+          scope,
+          blocks: scope,
         } as const;
         const closing = codec.encode(operation, variables);
         // It is looked at in its turn.

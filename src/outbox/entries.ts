@@ -10,14 +10,8 @@ import type { Forget } from './clear.ts';
 import type { OtherTabs, PausedEntries } from './messages.ts';
 import type { Receipts } from './enqueue.ts';
 import type { EntryStorage } from './storage.ts';
-import { pageSize, pagesOf, type Settled } from './store/row-store.ts';
-import {
-  type DeadReason,
-  type Row,
-  type RowError,
-  type RowState,
-  without,
-} from './store/schema.ts';
+import { type Settled, pageSize, pagesOf } from './store/row-store.ts';
+import { type DeadReason, type Row, type RowError, type RowState, untried } from './store/row.ts';
 
 /** Which entries are asked for. */
 export interface OutboxFilter<THandler extends string = string> {
@@ -224,32 +218,17 @@ function redrive(entry: Row, clock: Clock): Row {
 /** The same of many at once: what may have been done keeps its key. */
 function redriveSafely(entry: Row, clock: Clock): Row {
   if (entry.state !== 'dead') return entry;
-  const { deadReason, isInDoubt, redrives = 0 } = entry;
+  const { deadReason, isInDoubt, redrives } = entry;
   // Where nothing was done, the key may stand for the refusal.
   if (deadReason === 'refused' && !isInDoubt) return renew(entry, clock);
-  const again = { ...without(entry, 'isUnkeyed', 'isRestored'), isRedriven: true };
-  return isInDoubt ? { ...again, redrives: redrives + 1 } : again;
+  const again = { isUnkeyed: false, isRestored: false, isRedriven: true };
+  return { ...entry, ...again, redrives: redrives + (isInDoubt ? 1 : 0) };
 }
 
 /** The same, as something new: nothing has been tried under its key. */
 function renew(entry: Row, clock: Clock): Row {
-  const ofAttempts = [
-    'steps',
-    'unsent',
-    'timeouts',
-    'noted',
-    'lastError',
-    'lastAttemptAt',
-    'redrives',
-    'aheadMs',
-  ] as const;
-  return {
-    ...without(entry, ...ofAttempts, 'isUnkeyed', 'isRestored', 'isGone'),
-    id: createIdempotencyKey(),
-    createdAt: clock.now(),
-    attempts: 0,
-    isInDoubt: false,
-  };
+  const fresh = { id: createIdempotencyKey(), createdAt: clock.now(), aheadMs: undefined };
+  return { ...entry, ...untried, ...fresh };
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Emitter } from '../operation/events.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Pause } from '../origin/ask.ts';
 import type { TabPorts } from '../tabs/ports.ts';
-import type { Row } from './store/schema.ts';
+import type { Row } from './store/row.ts';
 
 /** What the tabs of one outbox tell each other. */
 export type Message =
@@ -134,7 +134,7 @@ type Said = Extract<Message, { readonly kind: 'paused' }>;
 /** What is known to be paused. */
 export interface PausedEntries {
   /** What the attempt waits for that an entry is at; undefined when it does not. */
-  readonly of: (entry: Row) => Pause | undefined;
+  readonly of: (entry: Pick<Row, 'id' | 'attempts' | 'state'>) => Pause | undefined;
   /** All entries of which `of` may know something. */
   readonly ids: () => ReadonlySet<string>;
 }

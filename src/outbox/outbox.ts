@@ -17,7 +17,7 @@ import { createRedrive, createSweeper } from './redrive.ts';
 import { createDisplay, type Display, isAnyLeft, type OutboxState } from './state.ts';
 import { EntryStorage, type StorageContext } from './storage.ts';
 import type { Settled } from './store/row-store.ts';
-import { originOfLane, type Row } from './store/schema.ts';
+import { type Row, originOfLane } from './store/row.ts';
 
 /** An entry was delivered, by this tab or another. */
 export interface Delivered {
@@ -70,9 +70,9 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
     others.post({ kind: 'changed' });
   };
   const onDue = (entry: Row, isUrged = false): void => {
-    const { liveOwner, seq } = entry;
+    const { owner, seq } = entry;
     for (const { worker } of storage.engines()) worker.add(entry, isUrged);
-    if (liveOwner !== undefined) others.post({ kind: 'due', owner: liveOwner, seq, isUrged });
+    if (owner !== undefined) others.post({ kind: 'due', owner: owner, seq, isUrged });
   };
 
   const mark = createClearMark(context.name);
@@ -85,7 +85,7 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       storage.durable()?.worker.look();
     },
     due: ({ owner, seq, isUrged }) =>
-      storage.durable()?.worker.add({ seq, liveOwner: owner, nextRetryAt: 0 }, isUrged),
+      storage.durable()?.worker.add({ seq, owner: owner, nextRetryAt: 0 }, isUrged),
     up: ({ origin }) => successes.hear(origin),
     done({ id, handler, variables, data }) {
       memory.endWaiting(id, 'succeeded');
@@ -154,14 +154,22 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
 
   const storage: EntryStorage = new EntryStorage({
     ...shared,
-    async open(...told) {
-      const backend = await context.open(...told);
+    async open(listener) {
+      const backend = await context.open(listener);
       await obeyMark(mark, clock, backend);
       return backend;
     },
     onEnd,
     onLoss: () => void redrive.hearAll(),
     onCleared: (token) => void forget.obey(token),
+    onSetAside(left, next) {
+      if (left.state === 'dead') {
+        receipts.reject(left.id, toDeadLetter(left));
+        others.post({ kind: 'ended', id: left.id });
+      }
+      if (next) onDue(next);
+      onChange();
+    },
     onOpen: (engine) => resume(engine),
   });
   const sweeper = createSweeper(clock, () => storage.durable());
@@ -190,7 +198,6 @@ export function createOutboxCore(context: OutboxCoreContext): OutboxCore {
       () => redrive.all(engine),
       () => enqueuer.restore(engine, redrive.settle),
       () => engine.ownership.look(),
-      engine.adoptStrays,
       // Whoever has delivered what is not old enough yet may be gone before it is.
       () => sweeper.sweep(engine),
     ];

@@ -8,7 +8,7 @@ import type { HandlerDefinition } from './handler.ts';
 import type { Receipts } from './enqueue.ts';
 import type { EntryStorage } from './storage.ts';
 import { pagesOf } from './store/row-store.ts';
-import { type DeadReason, type Row, rowSchema } from './store/schema.ts';
+import { type DeadReason, type Row, rowSchema } from './store/row.ts';
 
 /** What this tab does with entries that another tab, or another version of the app, has ended. */
 export interface Redrive {

@@ -1,28 +1,26 @@
 import { type Alarm, startAlarm } from '../lib/timer.ts';
-import { createRowStore } from './store/create-row-store.ts';
+import { RowStore, pagesOf } from './store/row-store.ts';
+import type { Backend } from './store/schema.ts';
+import type { Unplaced } from './store/row.ts';
 import type { Kept } from './enqueue.ts';
-import type { Backend, Unplaced } from './store/schema.ts';
 import { createEngine, type Engine, type EngineContext } from './delivery/engine.ts';
 import type { Display } from './state.ts';
 import { discarded, disposedOf, leftBehind } from './errors.ts';
-import { createMemoryBackend } from './store/backends.ts';
+import { createMemoryBackend, type DiskListener } from './store/backends.ts';
 import {
   DatabaseError,
   hasIndexedDb,
   type NotDurableReason,
   reasonOf,
 } from './store/open-database.ts';
-import { pagesOf } from './store/row-store.ts';
 
 export interface StorageContext extends Omit<
   EngineContext,
   'store' | 'generation' | 'onError' | 'display'
 > {
-  readonly open: (
-    onLost: (reason: NotDurableReason) => void,
-    onErased: () => void,
-  ) => Promise<Backend>;
+  readonly open: (listener: DiskListener) => Promise<Backend>;
   readonly display: Pick<Display, 'refresh' | 'show'>;
+  readonly onSetAside: NonNullable<DiskListener['onSetAside']>;
   /** A database was opened: what an earlier page, or an earlier connection, has left can be sent. */
   readonly onOpen: (engine: Engine) => Promise<void>;
 }
@@ -217,17 +215,18 @@ export class EntryStorage {
   }
 
   async #connect(): Promise<Engine> {
-    const { open, display } = this.#context;
+    const { open, display, onSetAside } = this.#context;
     const made: { engine?: Engine; lost?: NotDurableReason } = {};
-    const backend = await open(
-      (reason) => {
+    const backend = await open({
+      onLost: (reason) => {
         made.lost = reason;
         this.lose(made.engine, reason);
       },
-      () => display.show({ wasErased: true }),
-    );
+      onErased: () => display.show({ wasErased: true }),
+      onSetAside,
+    });
     const other = { isSending: (scope: string) => !!this.#memory?.store.isSending(scope) };
-    const store = createRowStore(backend, other);
+    const store = new RowStore(backend, other);
     const { generation, clears } = await store.identify();
     const { memory } = this.#context;
     if (memory.clears.size === 0)
@@ -247,7 +246,7 @@ export class EntryStorage {
       (await this.#durable?.store.isBlocked(scope).catch(() => false)) ?? false;
     return createEngine({
       ...this.#context,
-      store: createRowStore(createMemoryBackend(), { isBlocked }),
+      store: new RowStore(createMemoryBackend(), { isBlocked }),
       generation: undefined,
       lock: undefined,
       clearing: () => undefined,
@@ -286,9 +285,8 @@ export class EntryStorage {
       if (scope !== undefined && memory.store.isSending(scope)) continue;
       const row = await memory.store.takeOut(id);
       if (!row) continue;
-      const { seq: _, owner: __, liveOwner: ___, ...entry } = row;
       try {
-        await engine.add(entry, () => true, true);
+        await engine.add(row, () => true, true);
         receipts.save(id, engine.generation);
         onChange();
       } catch (error) {
@@ -298,7 +296,7 @@ export class EntryStorage {
           continue;
         }
         this.#copies.add(id);
-        await memory.add(entry, () => true);
+        await memory.add(row, () => true);
         throw error;
       }
     }

@@ -123,7 +123,7 @@ async function run(seed: number, hasCircuit: boolean): Promise<readonly unknown[
     plannedInMs: (row.plannedAt ?? 0) - clock.now(),
     error: row.lastError?.message,
     attempts: row.attempts,
-    owner: row.liveOwner,
+    owner: row.owner,
   }));
 }
 

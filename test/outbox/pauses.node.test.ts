@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createPauses, type Message } from '../../src/outbox/messages.ts';
-import type { Row } from '../../src/outbox/store/schema.ts';
+import type { Row } from '../../src/outbox/store/row.ts';
 import { createBrowser, settle, shop, type TestBrowser, type TestTab } from './rig.ts';
 
 type Shop = TestTab<typeof shop>;

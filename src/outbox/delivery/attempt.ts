@@ -23,7 +23,7 @@ import type { Failure } from '../../policy/outcome.ts';
 import type { Running } from './due.ts';
 import { EntrySubmission, type KeepOptions, type Unkept } from './entry-submission.ts';
 import type { HandlerDefinition } from '../handler.ts';
-import type { Row } from '../store/schema.ts';
+import type { Row } from '../store/row.ts';
 
 /** What sends for an outbox. */
 export interface SenderContext extends LoopContext, Fetches {
@@ -103,7 +103,7 @@ export async function sendEntry(
     attempt: entry.attempts,
     isUrged,
     before,
-    timeoutFactor: 2 ** Math.min(entry.timeouts ?? 0, mostDoublings),
+    timeoutFactor: 2 ** Math.min(entry.timeouts, mostDoublings),
     endsWithOwner: true,
     // Sent again by a user, it is meant anew.
     meantAt: isUrged || entry.isRedriven ? undefined : entry.createdAt,

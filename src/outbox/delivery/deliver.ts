@@ -12,11 +12,12 @@ import {
   type EndContext,
   endFailed,
   endUnready,
-  untried,
+  unclaimed,
 } from './end-attempt.ts';
 import { type HandlerDefinition, limitOf } from '../handler.ts';
 import type { RowStore } from '../store/row-store.ts';
-import type { Fence, Row } from '../store/schema.ts';
+import type { Fence } from '../store/schema.ts';
+import type { Row } from '../store/row.ts';
 
 /** What a page knows of the attempts at its entries, whatever store those are in. */
 export interface PageMemory extends EntryMemory {
@@ -105,7 +106,7 @@ async function make(
   if ('reason' in ready) return endUnready(context, definition, entry, ready);
   if (!definition) return undefined;
   const spent = isUrged ? undefined : limitOf(entry, definition, sender.clock.now());
-  if (spent) return bury(context, definition, entry, { reason: spent, ...untried(entry) });
+  if (spent) return bury(context, definition, entry, { reason: spent, ...unclaimed(entry) });
   const before = memory.waiting.get(id);
   memory.waiting.delete(id);
   const sent = await sendEntry(sender, running, {
@@ -120,7 +121,7 @@ async function make(
   if (sent.kind === 'dropped') return undefined;
   if (sent.kind === 'unsent') throw sent.error;
   if (sent.kind === 'not-repeatable')
-    return bury(context, definition, entry, { reason: sent.kind, ...untried(entry) });
+    return bury(context, definition, entry, { reason: sent.kind, ...unclaimed(entry) });
   return sent.kind === 'done'
     ? endDone(context, definition, running, { data: sent.data, variables: ready.variables })
     : endFailed(context, definition, running, sent);
@@ -171,12 +172,12 @@ function keepIn(
         return write(steps.map((step) => ({ ...step, body: undefined })));
       }
     },
-    takeBack: () => note(entry, fence, { noted: attempts - 1, isUnkeyed: !!wasUnkeyed }),
+    takeBack: () => note(entry, fence, { noted: attempts - 1, isUnkeyed: wasUnkeyed }),
   };
 }
 
 /** The entry was claimed once more, to write this end of it: that was no attempt. */
-function recount(made: Attempt, { unsent = 0 }: Row): Attempt {
+function recount(made: Attempt, { unsent }: Row): Attempt {
   const { change } = made;
   if (!('attempts' in change)) return made;
   const counted = { attempts: change.attempts + 1, unsent: (change.unsent ?? unsent) + 1 };

@@ -1,11 +1,12 @@
 import { between, type Clock, type Random, type SteadyClock } from '../../lib/clock.ts';
 import type { Operation } from '../../operation/operation.ts';
-import { pageSize, type RowStore } from '../store/row-store.ts';
-import { type Fence, originOfLane, type Row, splitLane } from '../store/schema.ts';
+import { type RowStore, pageSize } from '../store/row-store.ts';
+import type { Fence } from '../store/schema.ts';
+import { type Row, originOfLane, splitLane } from '../store/row.ts';
 
 /** What must be known of an entry to send it when it is due. */
-export type DueEntry = Pick<Row, 'seq' | 'liveOwner' | 'nextRetryAt'> &
-  Partial<Pick<Row, 'lane' | 'plannedAt'>>;
+export type DueEntry = Pick<Row, 'seq'> &
+  Partial<Pick<Row, 'owner' | 'nextRetryAt' | 'lane' | 'plannedAt'>>;
 
 /** What is due of one lane, the oldest first, a page of it at a time. */
 interface Lane {

@@ -10,8 +10,8 @@ import type { Running } from './due.ts';
 import type { Receipts } from '../enqueue.ts';
 import { shorten } from '../errors.ts';
 import { type HandlerDefinition, nextStepOf } from '../handler.ts';
-import type { Change } from '../store/row-store.ts';
-import { type DeadReason, laneOf, type Row } from '../store/schema.ts';
+import type { Change } from '../store/transitions.ts';
+import { type DeadReason, type Row, laneOf } from '../store/row.ts';
 
 /** How an entry has ended, or that it has not. */
 export type EntryEnd =
@@ -52,14 +52,12 @@ export interface EndContext {
 }
 
 /** Nothing was tried: the claim of the entry was no attempt. */
-export const untried = ({ attempts }: Row): Pick<Change & { attempts: number }, 'attempts'> => ({
-  attempts: attempts - 1,
-});
+export const unclaimed = ({ attempts }: Row): Pick<Row, 'attempts'> => ({ attempts: attempts - 1 });
 
 export async function encodeSteps(
   codec: Codec,
   steps: readonly PastStep[],
-): Promise<Pick<Row, 'steps'>> {
+): Promise<{ readonly steps?: unknown }> {
   return steps.length > 0 ? { steps: await codec.encode('outbox', steps) } : {};
 }
 
@@ -105,7 +103,7 @@ export function endUnready(
     (reason === 'handler-missing' || reason === 'not-migrated') &&
     entry.createdAt > context.startedAt;
   if (reason !== 'too-new' && !isOthers)
-    return bury(context, definition, entry, { reason, error, ...untried(entry) });
+    return bury(context, definition, entry, { reason, error, ...unclaimed(entry) });
   return { entry, end: { kind: 'too-new' }, change: { kind: 'too-new' } };
 }
 
@@ -146,8 +144,8 @@ export async function endFailed(
   const { error, decision, isInDoubt, isUnsent } = failed;
   const isTimeout = failed.wasSent && failed.failure.kind === 'timeout';
   const counted = {
-    ...(isUnsent && { unsent: (entry.unsent ?? 0) + 1 }),
-    ...(isTimeout && { timeouts: (entry.timeouts ?? 0) + 1 }),
+    ...(isUnsent && { unsent: entry.unsent + 1 }),
+    ...(isTimeout && { timeouts: entry.timeouts + 1 }),
   };
   memory.waiting.set(entry.id, failed.before);
   // They were kept before they went: what has become of the entry does not hang on it.
@@ -159,7 +157,7 @@ export async function endFailed(
   });
   if (next.kind === 'dead') {
     // The next press of "Send again" would end in the same.
-    const isFruitless = isInDoubt && (failed.isStuck || !!entry.redrives);
+    const isFruitless = isInDoubt && (failed.isStuck || entry.redrives > 0);
     const reason = isFruitless && hasTold(next.reason) ? 'cannot-find-out' : next.reason;
     return bury(context, definition, entry, { reason, error, isInDoubt, ...kept });
   }

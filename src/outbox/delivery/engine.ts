@@ -5,7 +5,8 @@ import type { Receipts } from '../enqueue.ts';
 import type { Display } from '../state.ts';
 import { Ownership, type OwnershipContext } from './ownership.ts';
 import type { Revived, RowStore } from '../store/row-store.ts';
-import type { Fence, Row, Unplaced } from '../store/schema.ts';
+import type { Fence } from '../store/schema.ts';
+import type { NewRow, Row, Unplaced } from '../store/row.ts';
 import { createWorker, type Worker, type WorkerContext } from './worker.ts';
 
 /** A store, and what sends its entries. */
@@ -28,8 +29,6 @@ export interface Engine {
    * @returns the entry as it is now, and whose turn has come by that; undefined when that cannot be.
    */
   readonly revive: (id: string, change?: (entry: Row) => Row) => Promise<Revived | undefined>;
-  /** Sends what nobody would look for. */
-  readonly adoptStrays: () => Promise<void>;
   /** The page is put away: its entries are sent by others until it is back. */
   readonly leave: () => void;
   /** All entries were discarded. */
@@ -104,16 +103,20 @@ export function createEngine(context: EngineContext): Engine {
     void ownership.look();
   };
   const add: Engine['add'] = async (entry, isWanted, isMoved = false) => {
-    const isLive = entry.state === 'pending' && !entry.waitsFor;
     const clears = isMoved ? context.memory.clears : undefined;
     for (;;) {
       if (!isWanted()) throw discarded(entry);
       const added = await ownership.use(async (fence) => {
         const { owner } = fence;
-        const row = { ...entry, owner, ...(isLive && { liveOwner: owner }) };
-        const kept = await store.add(row, fence, clock.now(), clears);
+        const isLive = entry.state === 'pending' && !entry.waitsFor;
+        const kept = await store.add(
+          { ...entry, owner: isLive ? owner : undefined } as NewRow,
+          fence,
+          clock.now(),
+          clears,
+        );
         if (kept === 'lost') ownership.lose(fence);
-        else if (kept !== 'cleared' && kept.liveOwner === owner) driveOrTell(fence);
+        else if (kept !== 'cleared' && kept.owner === owner) driveOrTell(fence);
         return kept;
       });
       if (added === 'cleared') throw discarded(entry);
@@ -139,15 +142,6 @@ export function createEngine(context: EngineContext): Engine {
         });
         if (revived !== 'lost') return revived;
       }
-    },
-    async adoptStrays() {
-      if (!(await store.hasStrays())) return;
-      await ownership.use(async (fence) => {
-        if (!(await store.adoptStrays(fence, clock.now()))) return;
-        // Those of other owners, too, are where they were not looked for.
-        worker.look();
-        driveOrTell(fence);
-      });
     },
     forget() {
       drop();

@@ -20,7 +20,8 @@ import {
 } from './due.ts';
 import { reasonOf } from '../store/open-database.ts';
 import type { RowStore, Settled } from '../store/row-store.ts';
-import { type Fence, originOfLane, type Row } from '../store/schema.ts';
+import type { Fence } from '../store/schema.ts';
+import { type Row, originOfLane } from '../store/row.ts';
 
 export interface WorkerContext {
   readonly clock: Clock;
@@ -125,7 +126,7 @@ export function createWorker({
   const isDriven = ({ owner, token }: Fence): boolean => driven.get(owner)?.fence.token === token;
   const read = (owned: Owned): Promise<void> => readDue(owned, store, running, wall.now());
   const note = (entry: DueEntry, isUrged = false): void =>
-    noteDue(driven.get(entry.liveOwner ?? ''), entry, wall.now(), isUrged);
+    noteDue(driven.get(entry.owner ?? ''), entry, wall.now(), isUrged);
   const expire = (): void => {
     for (const owned of driven.values()) owned.isStale = true;
   };
@@ -305,7 +306,7 @@ export function createWorker({
     },
     drop: (owner) => void driven.delete(owner),
     add(entry, isUrged = false) {
-      if (!driven.has(entry.liveOwner ?? '')) return;
+      if (!driven.has(entry.owner ?? '')) return;
       const known = running.get(entry.seq)?.one;
       if (isUrged) known?.operation?.pauses.each('go');
       note(entry, isUrged);

@@ -114,7 +114,7 @@ function make<const H extends AnyOutboxHandlers>(
     handlers: definitions,
     cipher,
     parallel,
-    open: (...told) => openIndexedDb(database, clock, ...told),
+    open: (listener) => openIndexedDb(database, clock, listener),
     onLeft: backgroundSync ? prepareSync(database) : () => {},
     onDelivered,
   });

@@ -1,6 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
 import { untilAborted, withLimit } from '../../lib/timer.ts';
-import { createSalvage, type Salvage, toWhole } from './damage.ts';
 import {
   ask,
   attempt,
@@ -10,39 +9,66 @@ import {
   openDatabase,
   walk,
 } from './open-database.ts';
+import { parseRow, type Row, setAside } from './row.ts';
 import {
   type Backend,
   type Index,
-  indexes,
   type Key,
   type OwnerRecord,
   type Range,
-  type Row,
   type Transaction,
+  indexes,
 } from './schema.ts';
-import { texts } from './transitions.ts';
+import { texts, unblock } from './transitions.ts';
+import { Salvage } from './salvage.ts';
 
 /** A transaction that has not ended after this time is given up: the browser hangs. */
 const hangsMs = 30_000;
 /** Whether a connection works at all is found out within this time. */
 const probeMs = 5000;
 
+/** Is told what becomes of a connection. */
+export interface DiskListener {
+  /** It is of no use any more. Called once. */
+  readonly onLost?: (reason: NotDurableReason) => void;
+  /** The browser has found the database damaged, and has made it anew. */
+  readonly onErased?: () => void;
+  /** What is left of a row that could not be read, and whose turn has come by that. */
+  readonly onSetAside?: (left: Row, next: Row | undefined) => void;
+}
+
 /**
- * Rows on the disk. `onLost` is called once, when the connection is of no use any more; `onErased` when the
- * browser has found the database damaged, and has made it anew.
+ * Rows on the disk.
  *
  * @throws DatabaseError (as a rejection, and soon).
  */
 export async function openIndexedDb(
   name: string,
   clock: Clock,
-  onLost: (reason: NotDurableReason) => void = () => {},
-  onErased: () => void = () => {},
+  listener: DiskListener = {},
 ): Promise<Backend> {
   const made: { disk?: Disk } = {};
-  const database = await openDatabase(name, clock, (reason) => made.disk?.end(reason), onErased);
-  made.disk = new Disk(database, clock, onLost);
+  const end = (reason: NotDurableReason): void => made.disk?.end(reason);
+  const database = await openDatabase(name, clock, end, () => listener.onErased?.());
+  made.disk = new Disk(database, clock, listener);
   return made.disk;
+}
+
+/** Rows that were read, and are none: by their places, and what is there. */
+class DamagedError extends Error {
+  readonly rows: ReadonlyMap<number, unknown>;
+  constructor(rows: ReadonlyMap<number, unknown>) {
+    super('A row of the outbox is damaged.');
+    this.rows = rows;
+  }
+}
+
+/** @throws DamagedError where one of them is none. */
+function parseAll(read: readonly unknown[]): readonly Row[] {
+  const rows = read.map(parseRow);
+  if (rows.every((row) => row !== undefined)) return rows;
+  const damaged = read.filter((_, at) => !rows[at]);
+  throw new DamagedError(new Map(damaged.map((raw) => [(raw as Row).seq, raw])));
 }
 
 /**
@@ -54,16 +80,16 @@ class Disk implements Backend {
   readonly isDurable = true;
   readonly #database: IDBDatabase;
   readonly #clock: Clock;
-  readonly #onLost: (reason: NotDurableReason) => void;
+  readonly #listener: DiskListener;
   readonly #over: AbortController = new AbortController();
   readonly #salvage: Salvage;
   #probing: Promise<boolean> | undefined;
 
-  constructor(database: IDBDatabase, clock: Clock, onLost: (reason: NotDurableReason) => void) {
+  constructor(database: IDBDatabase, clock: Clock, listener: DiskListener) {
     this.#database = database;
     this.#clock = clock;
-    this.#onLost = onLost;
-    this.#salvage = createSalvage(database, clock);
+    this.#listener = listener;
+    this.#salvage = new Salvage(database, clock);
   }
 
   readonly read: Backend['read'] = (work) => this.#insist('readonly', {}, work);
@@ -80,7 +106,7 @@ class Disk implements Backend {
   end(reason: NotDurableReason): void {
     if (this.#over.signal.aborted) return;
     this.close();
-    this.#onLost(reason);
+    this.#listener.onLost?.(reason);
   }
 
   /** Once more, where what was in its way is set aside. */
@@ -89,13 +115,30 @@ class Disk implements Backend {
     options: IDBTransactionOptions,
     work: (tx: Transaction) => Promise<T>,
   ): Promise<T> {
-    try {
-      return await this.#run(mode, options, work);
-    } catch (error) {
-      if (!(error instanceof DatabaseError) || !error.isOfEntry) throw error;
-      if (!(await this.#salvage(error.cause))) throw error;
-      return this.#run(mode, options, work);
+    for (;;) {
+      try {
+        return await this.#run(mode, options, work);
+      } catch (error) {
+        if (!(await this.#setAside(error))) throw error;
+      }
     }
+  }
+
+  /** Sets the rows aside that an error is of. @returns whether there are any. */
+  async #setAside(error: unknown): Promise<boolean> {
+    const known = new Map(error instanceof DamagedError ? error.rows : []);
+    if (error instanceof DatabaseError && error.isOfEntry)
+      for (const seq of await this.#salvage.findGone(error.cause))
+        known.set(seq, await this.#salvage.known(seq));
+    const nowMs = this.#clock.now();
+    for (const [seq, raw] of known) {
+      const fields = raw as Readonly<Record<string, unknown>>;
+      const left = setAside(seq, fields, nowMs);
+      await this.#run('readwrite', { durability: 'strict' }, (tx) => tx.put(left));
+      const next = await this.write('relaxed', (tx) => unblock(tx, left.scope, nowMs));
+      this.#listener.onSetAside?.(left, next);
+    }
+    return known.size > 0;
   }
 
   async #run<T>(
@@ -190,12 +233,12 @@ function wrap(native: IDBTransaction): Transaction & {
   const rows = attempt(() => native.objectStore('rows'));
   const owners = attempt(() => native.objectStore('owners'));
   return {
-    row: async (seq) => {
-      const raw = await ask<Row | undefined>(() => rows.get(seq));
-      return raw && toWhole(raw);
+    async row(seq) {
+      const raw: unknown = await ask(() => rows.get(seq));
+      return raw === undefined ? undefined : parseAll([raw])[0];
     },
     rows: async (index, range, limit) =>
-      (await ask<Row[]>(() => rows.index(index).getAll(toKeys(range), limit))).map(toWhole),
+      parseAll(await ask(() => rows.index(index).getAll(toKeys(range), limit))),
     places: (index, range, limit) =>
       ask(() => rows.index(index).getAllKeys(toKeys(range), limit)) as Promise<number[]>,
     firstKey: async (index, range) =>
@@ -205,9 +248,9 @@ function wrap(native: IDBTransaction): Transaction & {
     page: async (index, key, after, limit) => {
       const found =
         key === undefined
-          ? await ask<Row[]>(() => rows.getAll(IDBKeyRange.lowerBound(after, true), limit))
+          ? await ask(() => rows.getAll(IDBKeyRange.lowerBound(after, true), limit))
           : await pageOf(rows.index(index), key, after, limit);
-      return found.map(toWhole);
+      return parseAll(found);
     },
     add: (row) => ask(() => rows.add(row)) as Promise<number>,
     put: (row) => ask(() => rows.put(row)),
@@ -232,8 +275,8 @@ async function pageOf(
   key: string,
   after: number,
   limit: number,
-): Promise<readonly Row[]> {
-  const found: Row[] = [];
+): Promise<readonly unknown[]> {
+  const found: unknown[] = [];
   await walk(
     () => index.openCursor(key),
     (cursor) => {
@@ -241,7 +284,7 @@ async function pageOf(
         cursor.continuePrimaryKey(key, after + 1);
         return false;
       }
-      found.push(cursor.value as Row);
+      found.push(cursor.value);
       if (found.length >= limit) return true;
       cursor.continue();
       return false;
