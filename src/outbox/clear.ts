@@ -1,10 +1,8 @@
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { Clock } from '../lib/clock.ts';
 import { unsettled, withLimit } from '../lib/timer.ts';
-import type { PageMemory } from './delivery/deliver.ts';
+import type { EntryListener, OutboxPage } from './delivery/page.ts';
 import { discarded, type EntryFacts, notCleared } from './errors.ts';
-import type { OtherTabs } from './messages.ts';
-import type { Receipts } from './enqueue.ts';
 import type { EntryStorage } from './storage.ts';
 import { RowStore } from './store/row-store.ts';
 import type { Backend } from './store/schema.ts';
@@ -129,57 +127,93 @@ export async function obeyMark(mark: ClearMark, clock: Clock, backend: Backend):
   mark.remove(token);
 }
 
+/** Why the disk could not be cleared; undefined when it is, or there is none. */
+type NotCleared = { readonly reason: unknown } | undefined;
+
 /** Breaks off what was discarded, by the user here or in another tab, and tells whoever waits for it. */
-export interface Forget {
+export class Forget {
+  readonly #page: OutboxPage;
+  readonly #storage: EntryStorage;
+  readonly #listener: Pick<EntryListener, 'onChange'>;
+  readonly #mark: ClearMark;
+
+  constructor(
+    page: OutboxPage,
+    storage: EntryStorage,
+    listener: Pick<EntryListener, 'onChange'>,
+    mark: ClearMark,
+  ) {
+    this.#page = page;
+    this.#storage = storage;
+    this.#listener = listener;
+    this.#mark = mark;
+  }
+
   /** `error` is what its submission ends in. */
-  readonly one: (id: string, facts: EntryFacts | undefined, error?: unknown) => void;
+  one(id: string, facts: EntryFacts | undefined, error?: unknown): void {
+    const { memory, receipts } = this.#page;
+    for (const { worker } of this.#storage.engines()) worker.abort(id);
+    memory.endWaiting(id, 'cancelled');
+    if (facts) receipts.reject(id, error ?? discarded(facts));
+  }
+
   /**
    * All entries, for this tab and the others. From the call on, nothing of them is sent.
    *
    * @throws Error (as a rejection) when they are still on the disk.
    */
-  readonly all: () => Promise<void>;
+  async all(): Promise<void> {
+    const { memory, receipts, others } = this.#page;
+    const token = this.#mark.set();
+    memory.clears.add(token);
+    others.post({ kind: 'cleared', token });
+    for (const [id] of receipts.all()) this.#leave(id);
+    const failure = await this.#clearSoon(token);
+    this.#listener.onChange();
+    if (failure) throw notCleared(await this.#mark.isKept(), failure.reason);
+    await this.#storage.durable()?.ownership.look();
+  }
+
   /** The same, where another tab or an earlier page has asked for it. Never rejects. */
-  readonly obey: (token: string) => Promise<void>;
-}
+  async obey(token: string): Promise<void> {
+    const { memory, receipts } = this.#page;
+    this.#mark.hear(token);
+    memory.clears.add(token);
+    const all = receipts.all();
+    for (const [id, { savedIn }] of all) if (savedIn === undefined) this.#leave(id);
+    await this.#clearSoon(token);
+    const durable = this.#storage.durable();
+    // What the other tab has not seen is of this page alone.
+    for (const [id] of all)
+      if (!(await durable?.store.find(id).catch(() => undefined))) this.#leave(id);
+    this.#listener.onChange();
+    await durable?.ownership.look();
+  }
 
-/** Why the disk could not be cleared; undefined when it is, or there is none. */
-type NotCleared = { readonly reason: unknown } | undefined;
-
-export interface ForgetContext {
-  readonly clock: Clock;
-  readonly receipts: Receipts;
-  readonly memory: Pick<PageMemory, 'endWaiting' | 'clears'>;
-  readonly storage: Pick<EntryStorage, 'engines' | 'durable' | 'reopen' | 'lose'>;
-  readonly mark: ClearMark;
-  readonly others: Pick<OtherTabs, 'post'>;
-  readonly onChange: () => void;
-}
-
-export function createForget({
-  clock,
-  receipts,
-  memory,
-  storage,
-  mark,
-  others,
-  onChange,
-}: ForgetContext): Forget {
-  const one: Forget['one'] = (id, facts, error) => {
-    for (const { worker } of storage.engines()) worker.abort(id);
-    memory.endWaiting(id, 'cancelled');
-    if (facts) receipts.reject(id, error ?? discarded(facts));
-  };
   /** Unless it was settled meanwhile. */
-  const leave = (id: string): void => {
-    const known = receipts.get(id);
-    one(id, known && { ...known.facts, isInDoubt: known.facts.isInDoubt || known.isKept });
-  };
-  const clear = async (token: string): Promise<NotCleared> => {
-    for (const { forget, store } of storage.engines()) {
-      forget();
+  #leave(id: string): void {
+    const known = this.#page.receipts.get(id);
+    const isInDoubt = !!known && (known.facts.isInDoubt || known.isKept);
+    this.one(id, known && { ...known.facts, isInDoubt });
+  }
+
+  /** Whatever hangs, whoever waits for it is told. */
+  async #clearSoon(token: string): Promise<NotCleared> {
+    const { clock } = this.#page;
+    const expire = (): Error => unsettled('outbox.clear');
+    try {
+      return await withLimit({ clock }, () => this.#clear(token), expire);
+    } catch (reason) {
+      return { reason };
+    }
+  }
+
+  async #clear(token: string): Promise<NotCleared> {
+    const [storage, mark] = [this.#storage, this.#mark];
+    for (const engine of storage.engines()) {
+      engine.forget();
       // That cannot fail, and so none of it is sent while the database is waited for.
-      if (!store.isDurable) await store.clear(token);
+      if (!engine.store.isDurable) await engine.store.clear(token);
     }
     // A database that could not be opened a while ago may open now.
     const failure = await storage.reopen();
@@ -198,39 +232,5 @@ export function createForget({
       storage.lose(engine, reasonOf(error) ?? 'unavailable');
       return { reason: error };
     }
-  };
-  /** Whatever hangs, whoever waits for it is told. */
-  const clearSoon = (token: string): Promise<NotCleared> =>
-    withLimit(
-      { clock },
-      () => clear(token),
-      () => unsettled('outbox.clear'),
-    ).catch((reason: unknown) => ({ reason }));
-
-  return {
-    one,
-    async all() {
-      const token = mark.set();
-      memory.clears.add(token);
-      others.post({ kind: 'cleared', token });
-      for (const [id] of receipts.all()) leave(id);
-      const failure = await clearSoon(token);
-      onChange();
-      if (failure) throw notCleared(await mark.isKept(), failure.reason);
-      await storage.durable()?.ownership.look();
-    },
-    async obey(token) {
-      mark.hear(token);
-      memory.clears.add(token);
-      const all = receipts.all();
-      for (const [id, { savedIn }] of all) if (savedIn === undefined) leave(id);
-      await clearSoon(token);
-      const durable = storage.durable();
-      // What the other tab has not seen is of this page alone.
-      for (const [id] of all)
-        if (!(await durable?.store.find(id).catch(() => undefined))) leave(id);
-      onChange();
-      await durable?.ownership.look();
-    },
-  };
+  }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Attempt } from '../../src/outbox/delivery/end-attempt.ts';
+import type { Attempt } from '../../src/outbox/delivery/page.ts';
 import type { Running } from '../../src/outbox/delivery/due.ts';
-import { createWorker, type Worker } from '../../src/outbox/delivery/worker.ts';
+import { Worker } from '../../src/outbox/delivery/worker.ts';
 import { createMemoryBackend } from '../../src/outbox/store/backends.ts';
 import { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Change } from '../../src/outbox/store/transitions.ts';
@@ -63,7 +63,7 @@ function rig(change: (store: RowStore) => RowStore = (store) => store, parallel 
       if (ended) end(ended);
       else ends.set(row.id, end);
     });
-  const worker = createWorker({
+  const worker: Worker = new Worker({
     clock,
     random: () => 0,
     store,
