@@ -15,7 +15,7 @@ export type {
 export type { EntryState, OutboxEntry } from './outbox/entries.ts';
 export { DeadLetterError, isDeadLetterError } from './outbox/errors.ts';
 export type { OutboxContext, OutboxHandler, OutboxPolicy } from './outbox/handler.ts';
-export type { NotDurableReason } from './outbox/store/open-database.ts';
+export type { NotDurableReason } from './outbox/store/disk.ts';
 export type { OutboxFilter } from './outbox/entries.ts';
 export type { OutboxState } from './outbox/state.ts';
 export type { DeadReason, RowError } from './outbox/store/row.ts';

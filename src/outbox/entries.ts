@@ -122,7 +122,7 @@ export class Entries {
     return Promise.all(found.map((entry) => this.#show(engine, entry)));
   }
 
-  async #show({ store, ownership }: Engine, entry: Row): Promise<OutboxEntry> {
+  async #show({ generation, ownership }: Engine, entry: Row): Promise<OutboxEntry> {
     const { pauses, codec, handlers } = this.#page;
     const { state, isInDoubt, deadReason } = entry;
     const isSending = state === 'sending';
@@ -152,7 +152,7 @@ export class Entries {
       pause,
       sentBy: isSending ? owner : undefined,
       data: state === 'done' ? await open(entry.result) : undefined,
-      isDurable: store.isDurable,
+      isDurable: generation !== undefined,
     };
   }
 

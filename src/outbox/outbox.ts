@@ -1,7 +1,7 @@
 import { type Alarm, startAlarm } from '../lib/timer.ts';
 import type { Network } from '../origin/origin.ts';
 import type { TabLife, TabPorts } from '../tabs/ports.ts';
-import { createClearMark, Forget, obeyMark } from './clear.ts';
+import { ClearMark, Forget, obeyMark } from './clear.ts';
 import { createCodec, type OutboxCipher } from './codec.ts';
 import type { Engine } from './delivery/engine.ts';
 import {
@@ -72,7 +72,7 @@ export class OutboxCore {
   constructor(context: OutboxCoreContext) {
     const { sender, network, ports, name, handlers, cipher, parallel } = context;
     const { clock } = sender;
-    const mark = createClearMark(name);
+    const mark = new ClearMark(name);
     const others = new OtherTabs(ports, name, this.#listenToTabs());
     const page: OutboxPage = {
       name,
@@ -89,7 +89,7 @@ export class OutboxCore {
       pauses: new Pauses((message) => others.post(message)),
       display: createDisplay(clock, (nowMs) => this.#storage.count(nowMs)),
       others,
-      clearing: mark.get,
+      clearing: () => mark.get(),
     };
     const listener: EntryListener = {
       onChange: () => this.#change(),

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import { createStore, keepIfSame, type Readable } from '../lib/store.ts';
-import type { NotDurableReason } from './store/open-database.ts';
+import type { NotDurableReason } from './store/disk.ts';
 import type { Counts } from './store/row-store.ts';
 
 /**

@@ -6,13 +6,9 @@ import type { Kept } from './enqueue.ts';
 import { Engine } from './delivery/engine.ts';
 import type { EntryListener, OutboxPage } from './delivery/page.ts';
 import { discarded, disposedOf, leftBehind } from './errors.ts';
-import { createMemoryBackend, type DiskListener } from './store/backends.ts';
-import {
-  DatabaseError,
-  hasIndexedDb,
-  type NotDurableReason,
-  reasonOf,
-} from './store/open-database.ts';
+import type { DiskListener } from './store/disk.ts';
+import { createMemoryBackend } from './store/memory.ts';
+import { DatabaseError, hasIndexedDb, type NotDurableReason, reasonOf } from './store/disk.ts';
 
 /** Opens the database of an outbox. @see openIndexedDb */
 export type OpenDatabase = (listener: DiskListener) => Promise<Backend>;
@@ -241,8 +237,8 @@ export class EntryStorage {
       onErased: () => display.show({ wasErased: true }),
       onSetAside: this.#listener.onSetAside,
     });
-    const other = { isSending: (scope: string) => !!this.#memory?.store.isSending(scope) };
-    const store = new RowStore(backend, other);
+    const isSending = (scope: string): boolean => !!this.#memory?.store.isSending(scope);
+    const store = new RowStore(backend, { isSending });
     const { generation, clears } = await store.identify();
     if (memory.clears.size === 0)
       for (const clear of [generation, ...clears]) memory.clears.add(clear);

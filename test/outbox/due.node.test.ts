@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Attempt } from '../../src/outbox/delivery/page.ts';
 import type { Running } from '../../src/outbox/delivery/due.ts';
 import { Worker } from '../../src/outbox/delivery/worker.ts';
-import { createMemoryBackend } from '../../src/outbox/store/backends.ts';
+import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
 import { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Change } from '../../src/outbox/store/transitions.ts';
 import type { Fence } from '../../src/outbox/store/schema.ts';

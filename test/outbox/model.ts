@@ -1,5 +1,5 @@
 import { deepEqual, equal, fail, notEqual, ok } from 'node:assert/strict';
-import { openIndexedDb } from '../../src/outbox/store/backends.ts';
+import { openIndexedDb } from '../../src/outbox/store/disk.ts';
 import { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Row } from '../../src/outbox/store/row.ts';
 import {

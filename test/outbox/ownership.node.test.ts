@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createMemoryBackend } from '../../src/outbox/store/backends.ts';
+import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
 import { Ownership, type OwnershipContext } from '../../src/outbox/delivery/ownership.ts';
 import { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Fence } from '../../src/outbox/store/schema.ts';

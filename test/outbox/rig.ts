@@ -15,7 +15,7 @@ import {
   type OutboxConfig,
   type TabPorts,
 } from 'steadfetch/outbox';
-import { openIndexedDb } from '../../src/outbox/store/backends.ts';
+import { openIndexedDb } from '../../src/outbox/store/disk.ts';
 import { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Row } from '../../src/outbox/store/row.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';

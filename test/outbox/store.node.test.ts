@@ -4,7 +4,8 @@ import { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Change } from '../../src/outbox/store/transitions.ts';
 import type { Backend, Fence } from '../../src/outbox/store/schema.ts';
 import { type NewRow, type Row, rowSchema, untried } from '../../src/outbox/store/row.ts';
-import { createMemoryBackend, openIndexedDb } from '../../src/outbox/store/backends.ts';
+import { openIndexedDb } from '../../src/outbox/store/disk.ts';
+import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 
 let databases = 0;

@@ -1,7 +1,7 @@
 import { type Clock, createSteadyClock, type Random, type SteadyClock } from '../../lib/clock.ts';
 import { sleep, startAlarm } from '../../lib/timer.ts';
 import type { Network } from '../../origin/origin.ts';
-import { reasonOf } from '../store/open-database.ts';
+import { reasonOf } from '../store/disk.ts';
 import type { Row } from '../store/row.ts';
 import type { RowStore, Settled } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';

@@ -8,9 +8,9 @@ import { browserPorts } from '../../tabs/ports.ts';
 import { bornNow } from '../../operation/parts/submission.ts';
 import { defineHandlers } from '../handler.ts';
 import { type Delivered, OutboxCore } from '../outbox.ts';
-import { openIndexedDb } from '../store/backends.ts';
-import { databaseName, drain, prepareSync, syncTag } from './background-sync.ts';
+import { openIndexedDb } from '../store/disk.ts';
 import type { OutboxFilter } from '../entries.ts';
+import { databaseName, drain, prepareSync, syncTag } from './background-sync.ts';
 import type { MutationDefinition } from '../../react-query/mutation/definition.ts';
 import { createOutboxMutation } from './mutation.ts';
 import {

@@ -133,10 +133,6 @@ export class RowStore {
     this.#other = other;
   }
 
-  get isDurable(): boolean {
-    return this.#backend.isDurable;
-  }
-
   close(): void {
     this.#backend.close();
   }

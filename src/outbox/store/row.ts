@@ -194,69 +194,56 @@ export const splitLane = (lane: string): [handler: string, origin: string | unde
 /** The origin of a lane, as far as that is known. */
 export const originOfLane = (lane: string): string | undefined => splitLane(lane)[1];
 
-type Check = (value: unknown) => boolean;
+/** A field that a row has, by a value of its type. */
+type Samples = Readonly<Record<string, unknown>>;
 
-const isText: Check = (value) => typeof value === 'string';
-const isTime: Check = (value) => Number.isFinite(value);
-const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-const isFlag: Check = (value) => typeof value === 'boolean';
-const isError: Check = (value) => isText(Object(value).name) && isText(Object(value).message);
-const orNone =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value);
-
-const submitted: Readonly<Record<Exclude<keyof Submitted, 'seq' | 'variables' | 'steps'>, Check>> =
-  {
-    id: isText,
-    schema: isTime,
-    handler: isText,
-    version: isTime,
-    createdAt: isTime,
-    aheadMs: orNone(isTime),
-    scope: orNone(isText),
-    submitter: isText,
-    lane: isText,
-    attempts: isCount,
-    lastAttemptAt: orNone(isTime),
-    noted: isCount,
-    unsent: isCount,
-    timeouts: isCount,
-    lastError: orNone(isError),
-    isInDoubt: isFlag,
-    isUnkeyed: isFlag,
-    isRestored: isFlag,
-    isRedriven: isFlag,
-    redrives: isCount,
-    isGone: isFlag,
-  };
-const blocks = orNone(isText);
-const live = { owner: isText, blocks, plannedAt: orNone(isTime), notBefore: orNone(isTime) };
-const states = new Map<unknown, Readonly<Record<string, Check>>>([
-  ['pending', { ...live, nextRetryAt: orNone(isTime) }],
-  ['sending', { ...live, nextRetryAt: isTime }],
-  ['dead', { deadReason: isText, blocks }],
-  ['done', { doneAt: isTime }],
-]);
-const foreign: Readonly<Record<string, Check>> = {
-  state: (value) => value === 'pending',
-  waitsFor: (value) => value === 'other-version',
-  blocks,
+const always: Samples = {
+  ...untried,
+  id: '',
+  schema: rowSchema,
+  handler: '',
+  version: 1,
+  createdAt: 0,
+  submitter: '',
+  lane: '',
 };
+const perhaps: Samples = {
+  aheadMs: 0,
+  scope: '',
+  blocks: '',
+  nextRetryAt: 0,
+  plannedAt: 0,
+  notBefore: 0,
+  lastAttemptAt: 0,
+  lastError: {},
+};
+const ofStates = new Map<unknown, Samples>([
+  ['pending', { owner: '' }],
+  ['sending', { owner: '', nextRetryAt: 0 }],
+  ['dead', { deadReason: '' }],
+  ['done', { doneAt: 0 }],
+]);
+
+/** Whether a value is of the type of another. */
+const isLike = (value: unknown, sample: unknown): boolean =>
+  typeof value === typeof sample && !Number.isNaN(value);
 
 /**
  * What was read, as a row; undefined where it is damaged. What a later version of this package has written is
  * not judged.
  */
 export function parseRow(raw: unknown): Row | undefined {
-  const fields = Object(raw) as Readonly<Record<string, unknown>>;
+  const fields = Object(raw) as Samples;
   const { schema, state, waitsFor } = fields;
-  if (isTime(schema) && (schema as number) > rowSchema) return raw as Row;
-  const ofState = waitsFor === undefined ? states.get(state) : foreign;
-  const isWhole =
-    ofState &&
-    Object.entries({ ...submitted, ...ofState }).every(([field, check]) => check(fields[field]));
-  return isWhole ? (raw as Row) : undefined;
+  if (typeof schema === 'number' && schema > rowSchema) return raw as Row;
+  const isForeign = waitsFor === 'other-version' && state === 'pending';
+  const ofState = waitsFor === undefined ? ofStates.get(state) : isForeign ? {} : undefined;
+  if (!ofState) return undefined;
+  for (const [field, sample] of Object.entries({ ...always, ...ofState }))
+    if (sample !== undefined && !isLike(fields[field], sample)) return undefined;
+  for (const [field, sample] of Object.entries(perhaps))
+    if (fields[field] !== undefined && !isLike(fields[field], sample)) return undefined;
+  return raw as Row;
 }
 
 /** What takes the place of a row that is damaged, or that the browser cannot read: it holds nothing up. */
@@ -265,25 +252,25 @@ export function setAside(
   known: Readonly<Record<string, unknown>>,
   nowMs: number,
 ): Row & { readonly state: 'dead' | 'done' } {
-  const pick = <T>(field: string, check: Check, otherwise: T): T =>
-    (check(known[field]) ? known[field] : otherwise) as T;
-  const handler = pick('handler', isText, '');
+  const pick = <T>(field: string, otherwise: T, sample: unknown = otherwise): T =>
+    (isLike(known[field], sample) ? known[field] : otherwise) as T;
+  const handler = pick('handler', '');
   const left = {
     ...untried,
     ...stateless,
     seq,
-    id: pick('id', isText, `unreadable ${seq}`),
+    id: pick('id', `unreadable ${seq}`),
     schema: rowSchema,
     handler,
     version: 1,
     variables: undefined,
-    createdAt: pick('createdAt', isTime, pick('plannedAt', isTime, nowMs)),
-    scope: pick('scope', isText, pick('blocks', blocks, undefined)),
-    submitter: pick('submitter', isText, ''),
+    createdAt: pick('createdAt', pick('plannedAt', nowMs)),
+    scope: pick('scope', pick<string | undefined>('blocks', undefined, ''), ''),
+    submitter: pick('submitter', ''),
     lane: laneOf(handler),
     isGone: true,
   };
-  const doneAt = pick('doneAt', isTime, undefined);
+  const doneAt = pick<number | undefined>('doneAt', undefined, 0);
   return doneAt !== undefined
     ? { ...left, state: 'done', doneAt }
     : {

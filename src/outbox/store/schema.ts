@@ -89,8 +89,6 @@ export interface Transaction {
 
 /** Where rows are. */
 export interface Backend {
-  /** Whether they are still there after this page. */
-  readonly isDurable: boolean;
   readonly read: <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
   /** Resolves once it is complete. */
   readonly write: <T>(durability: Durability, work: (tx: Transaction) => Promise<T>) => Promise<T>;

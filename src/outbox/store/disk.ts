@@ -1,26 +1,142 @@
 import type { Clock } from '../../lib/clock.ts';
 import { untilAborted, withLimit } from '../../lib/timer.ts';
-import {
-  ask,
-  attempt,
-  complete,
-  DatabaseError,
-  type NotDurableReason,
-  openDatabase,
-  walk,
-} from './open-database.ts';
 import { parseRow, type Row, setAside } from './row.ts';
-import {
-  type Backend,
-  type Index,
-  type Key,
-  type OwnerRecord,
-  type Range,
-  type Transaction,
-  indexes,
-} from './schema.ts';
+import { type Backend, layOut, type OwnerRecord, type Range, type Transaction } from './schema.ts';
 import { texts, unblock } from './transitions.ts';
-import { Salvage } from './salvage.ts';
+
+/** Of the database's layout. */
+const version = 1;
+
+/** A browser that says nothing for so long is not waited for. */
+const patienceMs = 5000;
+
+/** Why nothing is kept on the disk at the moment. */
+export type NotDurableReason =
+  /** There is no IndexedDB: a private window of some browsers, a sandboxed frame, a server. */
+  | 'unavailable'
+  /** The disk is full, or the site's share of it. */
+  | 'quota'
+  /** Another tab, with an earlier version open, does not let go; or the browser does not answer. */
+  | 'blocked'
+  /** A later version of the app has laid it out anew: this tab must be loaded again. */
+  | 'newer-version'
+  /** The database was deleted, or its connection has broken: it is opened again. */
+  | 'lost';
+
+/** The database does not do what it is asked. */
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError' as const;
+  readonly reason: NotDurableReason;
+  /** The connection works: what cannot be read or written is one entry. */
+  readonly isOfEntry: boolean;
+  constructor(reason: NotDurableReason, cause?: unknown, isOfEntry: boolean = false) {
+    const { message = reason } = Object(cause) as { readonly message?: unknown };
+    super(`The outbox cannot use IndexedDB: ${String(message)}.`, { cause });
+    this.reason = reason;
+    this.isOfEntry = isOfEntry;
+  }
+}
+
+const nameOf = (error: unknown): unknown => (Object(error) as { readonly name?: unknown }).name;
+
+/** The error of a request or a transaction. Only a full disk is believed by its name. */
+const failed = (cause: unknown): DatabaseError =>
+  new DatabaseError(nameOf(cause) === 'QuotaExceededError' ? 'quota' : 'lost', cause);
+
+const world = globalThis as Partial<typeof globalThis>;
+
+/** Whether this environment has any database at all: else there is nothing in it. */
+export const hasIndexedDb = (): boolean => !!world.indexedDB;
+
+/** Opens the database, or rejects soon. @see openIndexedDb */
+async function openDatabase(
+  name: string,
+  clock: Clock,
+  onLost: (reason: NotDurableReason) => void,
+  onErased: () => void,
+): Promise<IDBDatabase> {
+  const { indexedDB } = world;
+  if (!indexedDB) throw new DatabaseError('unavailable');
+  let isLate = false;
+  const open = async (): Promise<IDBDatabase> => {
+    const request = indexedDB.open(name, version);
+    request.addEventListener('upgradeneeded', (event) => {
+      layOut(request.result);
+      // Only Chromium says so.
+      if (Reflect.get(event, 'dataLoss') === 'total') onErased();
+    });
+    const database = await ask(() => request);
+    if (isLate) database.close();
+    return database;
+  };
+  const expire = (): DatabaseError => {
+    isLate = true;
+    return new DatabaseError('blocked');
+  };
+  try {
+    const database = await withLimit({ clock }, open, expire, patienceMs);
+    database.addEventListener('versionchange', ({ newVersion }) => {
+      // A later version wants it, or somebody deletes it: holding on would hang them.
+      database.close();
+      onLost(newVersion === null ? 'lost' : 'newer-version');
+    });
+    database.addEventListener('close', () => onLost('lost'));
+    return database;
+  } catch (error) {
+    const cause = error instanceof DatabaseError ? (error.cause ?? error) : error;
+    if (cause instanceof DatabaseError) throw cause;
+    if (nameOf(cause) === 'VersionError') throw new DatabaseError('newer-version', cause);
+    throw new DatabaseError(
+      nameOf(cause) === 'QuotaExceededError' ? 'quota' : 'unavailable',
+      cause,
+    );
+  }
+}
+
+/** Why the disk does not work; undefined where an error says nothing of it. */
+export const reasonOf = (error: unknown): NotDurableReason | undefined =>
+  error instanceof DatabaseError && !error.isOfEntry ? error.reason : undefined;
+
+/** Calls `act`, and says of what it throws that it is the database's. */
+function attempt<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw failed(error);
+  }
+}
+
+/** Settles as the request that `begin` returns. @throws DatabaseError (as a rejection). */
+function ask<T>(begin: () => IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const request = attempt(begin);
+    request.addEventListener('success', () => resolve(request.result));
+    request.addEventListener('error', () => reject(failed(request.error)));
+  });
+}
+
+/** Calls `visit` with each place that the cursor comes to, until it returns true or the cursor is through. */
+function walk<C extends IDBCursor>(
+  begin: () => IDBRequest<C | null>,
+  visit: (cursor: C) => boolean,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = attempt(begin);
+    request.addEventListener('success', () => {
+      const cursor = request.result;
+      if (!cursor || attempt(() => visit(cursor))) resolve();
+    });
+    request.addEventListener('error', () => reject(failed(request.error)));
+  });
+}
+
+/** Resolves once all that was written is there. @throws DatabaseError (as a rejection). */
+function complete(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.addEventListener('complete', () => resolve());
+    transaction.addEventListener('abort', () => reject(failed(transaction.error)));
+  });
+}
 
 /** A transaction that has not ended after this time is given up: the browser hangs. */
 const hangsMs = 30_000;
@@ -77,7 +193,6 @@ function parseAll(read: readonly unknown[]): readonly Row[] {
  * entry is what cannot be read or written; if not, the connection is over.
  */
 class Disk implements Backend {
-  readonly isDurable = true;
   readonly #database: IDBDatabase;
   readonly #clock: Clock;
   readonly #listener: DiskListener;
@@ -198,7 +313,6 @@ class Disk implements Backend {
 }
 
 const probeRecord: OwnerRecord = { owner: 'probe', token: '', signedAt: 0 };
-const nameOf = (error: unknown): unknown => (Object(error) as { readonly name?: unknown }).name;
 
 /** Does the work, and resolves once all of it is there. */
 async function inTransaction<T>(
@@ -293,93 +407,79 @@ async function pageOf(
   return found;
 }
 
-/** Rows of this page alone: what is left where there is no IndexedDB. */
-export function createMemoryBackend(): Backend {
-  const rows = new Map<number, Row>();
-  const owners = new Map<string, OwnerRecord>();
-  let lastSeq = 0;
-  let turn: Promise<unknown> = Promise.resolve();
+/** A row that fails for a reason that may pass is tried for so long. */
+const passesMs = 60_000;
+/** All rows are read one by one no more often. */
+const gapMs = 10_000;
+/** Failures that lie so far apart are not one. */
+const apartMs = 600_000;
 
-  const find = (index: Index, [first, last = first, isAfter = false]: Range) =>
-    [...rows.values()]
-      .map((row) => ({ row, key: keyOf(row, index) }))
-      .filter(
-        (one): one is { row: Row; key: Key } =>
-          one.key !== undefined &&
-          compare(one.key, first) >= (isAfter ? 1 : 0) &&
-          compare(one.key, last) <= 0,
-      )
-      .toSorted((one, other) => compare(one.key, other.key));
-  const tx: Transaction = {
-    // As on the disk: nobody can change what is kept by changing what he was given.
-    row: async (seq) => structuredClone(rows.get(seq)),
-    rows: async (index, range, limit) =>
-      find(index, range)
-        .slice(0, limit)
-        .map(({ row }) => structuredClone(row)),
-    places: async (index, range, limit) =>
-      find(index, range)
-        .slice(0, limit)
-        .map(({ row }) => row.seq),
-    firstKey: async (index, range) => find(index, range)[0]?.key,
-    count: async (index, range = [-Infinity, []]) =>
-      index ? find(index, range).length : rows.size,
-    page: async (index, key, after, limit) =>
-      [...rows.values()]
-        .filter((row) => row.seq > after && (key === undefined || keyOf(row, index) === key))
-        .slice(0, limit)
-        .map((row) => structuredClone(row)),
-    async add(row) {
-      lastSeq += 1;
-      rows.set(lastSeq, structuredClone({ ...row, seq: lastSeq }));
-      return lastSeq;
-    },
-    put: async (row) => rows.set(row.seq, structuredClone(row)),
-    remove: async (seq) => rows.delete(seq),
-    owner: async (owner) => owners.get(owner),
-    owners: async () => [...owners.values()],
-    putOwner: async (record) => owners.set(record.owner, record),
-    removeOwner: async (owner) => owners.delete(owner),
-    async clear() {
-      rows.clear();
-      owners.clear();
-    },
-  };
+/** Finds the rows that the browser cannot read any more, where an error may be theirs. */
+class Salvage {
+  readonly #database: IDBDatabase;
+  readonly #clock: Clock;
+  readonly #failingSince: Map<number, number> = new Map();
+  #triedAt = -Infinity;
 
-  const inTurn = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => {
-    const result = turn.then(() => work(tx));
-    turn = result.catch(() => {});
-    return result;
-  };
-  return {
-    isDurable: false,
-    read: inTurn,
-    write: (_, work) => inTurn(work),
-    isSending: (scope) =>
-      [...rows.values()].some(({ state, blocks }) => state === 'sending' && blocks === scope),
-    close: () => {},
-  };
-}
-
-/** Undefined where a field of the index is missing: the row is not in it. */
-function keyOf(row: Row, index: Index): Key | undefined {
-  const keys = [indexes[index]].flat().map((field) => row[field]);
-  if (keys.includes(undefined)) return undefined;
-  return (keys.length > 1 ? keys : keys[0]) as Key;
-}
-
-const rank = (key: Key | undefined): number =>
-  ['undefined', 'number', 'string', 'object'].indexOf(typeof key);
-
-/** As IndexedDB orders keys. */
-function compare(one: Key | undefined, other: Key | undefined): number {
-  if (Array.isArray(one) && Array.isArray(other)) {
-    for (let at = 0; at < Math.max(one.length, other.length); at += 1) {
-      const order = compare(one[at], other[at]);
-      if (order !== 0) return order;
-    }
-    return 0;
+  constructor(database: IDBDatabase, clock: Clock) {
+    this.#database = database;
+    this.#clock = clock;
   }
-  const [less, more] = [one, other] as [Key, Key];
-  return rank(one) - rank(other) || Number(less > more) - Number(less < more);
+
+  /** @returns their places. */
+  async findGone(error: unknown): Promise<readonly number[]> {
+    const agoMs = this.#clock.now() - this.#triedAt;
+    const isEarly = agoMs >= 0 && agoMs < gapMs;
+    if (!isSure(error) && (mayPass(error) || isEarly)) return [];
+    this.#triedAt = this.#clock.now();
+    if (agoMs < 0 || agoMs > apartMs) this.#failingSince.clear();
+    const gone: number[] = [];
+    const rows = this.#database.transaction('rows').objectStore('rows');
+    for (const seq of (await ask(() => rows.getAllKeys())) as number[])
+      if (await this.#isGone(seq)) gone.push(seq);
+    return gone;
+  }
+
+  async #isGone(seq: number): Promise<boolean> {
+    try {
+      await ask(() => this.#database.transaction('rows').objectStore('rows').get(seq));
+      this.#failingSince.delete(seq);
+      return false;
+    } catch (thrown) {
+      const { cause: error } = thrown as Error;
+      if (isSure(error)) return true;
+      if (mayPass(error)) return false;
+      const since = this.#failingSince.get(seq) ?? this.#clock.now();
+      this.#failingSince.set(seq, since);
+      return this.#clock.now() - since >= passesMs;
+    }
+  }
+
+  /** What the indexes know of a row. */
+  async known(seq: number): Promise<Readonly<Record<string, unknown>>> {
+    const rows = this.#database.transaction('rows').objectStore('rows');
+    const known: Record<string, unknown> = {};
+    for (const name of rows.indexNames) {
+      const index = rows.index(name);
+      const paths = [index.keyPath].flat();
+      await walk(
+        () => index.openKeyCursor(),
+        (cursor) => {
+          if (cursor.primaryKey !== seq) {
+            cursor.continue();
+            return false;
+          }
+          for (const [place, key] of [cursor.key].flat().entries()) known[paths[place] ?? ''] = key;
+          return true;
+        },
+      );
+    }
+    return known;
+  }
 }
+
+/** The standard's name for a record that is there and whose file is gone. */
+const isSure = (error: unknown): boolean => nameOf(error) === 'NotReadableError';
+/** Chromium says so where only its memory is short; of other browsers it is not known. */
+const mayPass = (error: unknown): boolean =>
+  String(Object(error).message).includes('Failed to read large IndexedDB value');
