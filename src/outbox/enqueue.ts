@@ -305,8 +305,6 @@ export class Enqueuer {
       aheadMs,
       submitter: this.#tab,
       state: 'pending',
-      nextRetryAt: nowMs,
-      plannedAt: nowMs,
       isInDoubt: wasSent,
       // Where it is not there any more, nobody knows what was sent of it.
       isRestored: wasSent,

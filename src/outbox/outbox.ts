@@ -339,7 +339,7 @@ export class OutboxCore {
     } else if (ended.kind === 'again' && row) {
       const { error, decision } = ended;
       receipts.tell(entry, { error, decision, retryAt: row.nextRetryAt });
-      this.#successes.recheck(originOfLane(row.lane), row.plannedAt ?? 0);
+      this.#successes.recheck(originOfLane(row.lane), ended.decidedAt);
     }
     if (next) this.#setDue(next);
     this.#change();

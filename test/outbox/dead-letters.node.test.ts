@@ -933,7 +933,6 @@ describe('an entry that is damaged is set aside as a dead letter, and holds up n
     ['scope', optional.text],
     ['blocks', optional.text],
     ['nextRetryAt', optional.time],
-    ['plannedAt', optional.time],
     ['notBefore', optional.time],
     ['lastAttemptAt', optional.time],
     ['lastError', ['x', 5]],

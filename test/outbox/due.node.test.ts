@@ -17,7 +17,7 @@ const done: Change = { kind: 'done', result: undefined, isKept: false };
 const again = ({ attempts }: Row, waitMs: number, nowMs: number): Change => ({
   kind: 'again',
   nextRetryAt: nowMs + waitMs,
-  plannedAt: nowMs,
+  decidedAt: nowMs,
   attempts,
   isInDoubt: false,
   error: undefined,
@@ -100,7 +100,7 @@ function rig(change: (store: RowStore) => RowStore = (store) => store, parallel 
     },
     async add(id, more) {
       const now = clock.now();
-      const times = { createdAt: now, nextRetryAt: now, plannedAt: now };
+      const times = { createdAt: now, nextRetryAt: now };
       const row = await kept.add({ ...blank, id, ...times, ...more }, fence, clock.now());
       if (typeof row === 'object') worker.add(row);
     },
@@ -175,7 +175,7 @@ test('what fails goes again at its time, and not before', async () => {
 test('a time beyond what a timer can hold is waited for, in steps of 5 s', async () => {
   const self = rig();
   const farMs = 2 ** 31 + 5000;
-  await self.add('1', { nextRetryAt: epochMs + farMs, plannedAt: epochMs });
+  await self.add('1', { nextRetryAt: epochMs + farMs });
   self.worker.drive(fence);
   await settle();
   const before = self.clock.fired();
@@ -190,7 +190,7 @@ test('a time beyond what a timer can hold is waited for, in steps of 5 s', async
 
 test('after a machine has slept, what became due goes within 5 s, and at once when somebody looks', async () => {
   const self = rig();
-  await self.add('1', { nextRetryAt: epochMs + 3_600_000, plannedAt: epochMs });
+  await self.add('1', { nextRetryAt: epochMs + 3_600_000 });
   self.worker.drive(fence);
   await settle();
   self.clock.sleep(7_200_000);
@@ -222,7 +222,7 @@ test('what was submitted before the clock was set back, and is kept after it, go
   self.clock.jump(-86_400_000);
   self.worker.look();
   await settle();
-  await self.add('late', { nextRetryAt: epochMs, plannedAt: epochMs });
+  await self.add('late', { nextRetryAt: epochMs, createdAt: epochMs });
   await settle();
   expect(self.log.map(([id]) => id)).toEqual(['waits', 'late']);
 });
@@ -241,7 +241,7 @@ test('where the times of one owner cannot be moved after the clock was set back,
       },
     }),
   );
-  const told = { nextRetryAt: epochMs + 60_000, plannedAt: epochMs, notBefore: epochMs + 60_000 };
+  const told = { nextRetryAt: epochMs + 60_000, notBefore: epochMs + 60_000 };
   await self.add('1', told);
   await self.store.add(
     { ...blank, id: '2', createdAt: epochMs, ...told, owner: 'b' },
@@ -280,7 +280,7 @@ test('an attempt whose end is known is not made again because times could not be
 
 test('where the clock was set forward, what is due goes', async () => {
   const self = rig();
-  await self.add('1', { nextRetryAt: epochMs + 600_000, plannedAt: epochMs });
+  await self.add('1', { nextRetryAt: epochMs + 600_000 });
   self.worker.drive(fence);
   await settle();
   self.clock.jump(3_600_000);
@@ -394,7 +394,7 @@ test('nothing goes while the device is offline, and it goes when that is over', 
 test('a success draws nearer what waits for its origin, and what has sent nothing yet, and no other', async () => {
   const self = rig();
   self.answer = () => done;
-  const times = { nextRetryAt: epochMs + 300_000, plannedAt: epochMs };
+  const times = { nextRetryAt: epochMs + 300_000 };
   await self.add('unknown', times);
   await self.add('there', { ...times, lane: laneOf('order', 'https://a.example') });
   await self.add('elsewhere', { ...times, lane: laneOf('order', 'https://b.example') });
@@ -429,7 +429,7 @@ test('what is urged for an owner that is another’s leaves no trace', async () 
 test('what becomes due while a page of others is under way is read after them, and no timer spins', async () => {
   const self = rig();
   for (let id = 1; id <= 150; id += 1) await self.add(`${id}`);
-  await self.add('late', { nextRetryAt: epochMs + 1000, plannedAt: epochMs });
+  await self.add('late', { nextRetryAt: epochMs + 1000 });
   self.worker.drive(fence);
   await settle();
   expect(self.log).toHaveLength(2);
@@ -449,7 +449,7 @@ test('what becomes due while a page of others is under way is read after them, a
 test('after its end it sends nothing, and leaves no timer', async () => {
   const self = rig();
   self.worker.drive(fence);
-  await self.add('1', { nextRetryAt: epochMs + 1000, plannedAt: epochMs });
+  await self.add('1', { nextRetryAt: epochMs + 1000 });
   await settle();
   self.worker.dispose();
   expect(self.clock.pending()).toBe(0);

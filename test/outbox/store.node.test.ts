@@ -42,7 +42,7 @@ const scoped = (id: string, more: Partial<WaitingRow> = {}): WaitingRow =>
 const again = (nextRetryAt: number, attempts = 1): Change => ({
   kind: 'again',
   nextRetryAt,
-  plannedAt: 1000,
+  decidedAt: 1000,
   attempts,
   isInDoubt: true,
   error: { name: 'NetworkError', message: 'no answer' },
@@ -172,7 +172,7 @@ describe.each([
         attempts: 1,
         lastAttemptAt: 1000,
         nextRetryAt: 5000,
-        plannedAt: 1000,
+
         isInDoubt: true,
         lastError: { name: 'NetworkError', message: 'no answer' },
       },
@@ -400,20 +400,36 @@ describe.each([
 
   test('where the clock was set back while nobody looked, what waits is due, but for what the server has said', async () => {
     const store = await start();
-    const times = { nextRetryAt: 960_000, plannedAt: 900_000 };
-    await store.add(row('1', times), tabA, 1000);
-    await store.add(row('2', { ...times, notBefore: 950_000 }), tabA, 1000);
-    expect(await store.due(tabA, 1000, 100)).toEqual([{ lane: 'order', due: [1], nextAt: 61_000 }]);
-    expect(await store.find('2')).toMatchObject({
-      nextRetryAt: 61_000,
-      plannedAt: 1000,
-      notBefore: 51_000,
-    });
+    const times = { nextRetryAt: 960_000, createdAt: 800_000, lastAttemptAt: 900_000 };
+    await store.add(row('1', times), tabA, 900_000);
+    await store.add(row('2', { ...times, notBefore: 950_000 }), tabA, 900_000);
+    await store.add(row('3', { nextRetryAt: 960_000, createdAt: 900_000 }), tabA, 900_000);
+    await store.add(row('4', { nextRetryAt: 5000, lastAttemptAt: 900 }), tabA, 900_000);
+    const next = { owner: 'a', token: 'a2' };
+    expect(await store.adopt(next, 'a1', 1000)).toBe(true);
+    expect(await store.due(next, 1000, 100)).toEqual([
+      { lane: 'order', due: [1, 3], nextAt: 5000 },
+    ]);
+    expect(await store.find('2')).toMatchObject({ nextRetryAt: 61_000, notBefore: 51_000 });
+  });
+
+  test('what is kept only after the clock was set back is due', async () => {
+    const store = await start();
+    const late = { nextRetryAt: 960_000, createdAt: 900_000 };
+    expect(await store.add(row('1', late), tabA, 1000)).toMatchObject({ nextRetryAt: 1000 });
+  });
+
+  test('an end that is written only after the clock was set back waits as long as it was decided', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA, 1000);
+    const change = { ...again(960_000), decidedAt: 900_000, notBefore: 950_000 };
+    const settled = await store.settle(await claim(store, 1), tabA, change, 1000);
+    expect(settled?.row).toMatchObject({ nextRetryAt: 61_000, notBefore: 51_000 });
   });
 
   test('what waits in a lane is drawn nearer, and no nearer than the server has said', async () => {
     const store = await start();
-    const times = { nextRetryAt: 300_000, plannedAt: 1000 };
+    const times = { nextRetryAt: 300_000 };
     await store.add(row('1', times), tabA, 1000);
     await store.add(row('2', { ...times, notBefore: 200_000 }), tabA, 1000);
     await store.add(row('3', { ...times, nextRetryAt: 3000 }), tabA, 1000);
@@ -428,7 +444,7 @@ describe.each([
   test('all that waits in a lane is drawn nearer, however much it is and whatever the server keeps back', async () => {
     const store = await start();
     for (let n = 0; n < 330; n += 1) {
-      const times = { nextRetryAt: 200_000 + 100 * n, plannedAt: 1000 };
+      const times = { nextRetryAt: 200_000 + 100 * n };
       const isKeptBack = n % 3 < 2;
       await store.add(
         row(`${n}`, { ...times, ...(isKeptBack && { notBefore: times.nextRetryAt }) }),
@@ -446,17 +462,13 @@ describe.each([
 
   test('where the clock is set back, all that waits comes as soon as before', async () => {
     const store = await start();
-    await store.add(row('1', { nextRetryAt: 50_000, plannedAt: 30_000 }), tabA, 1000);
-    await store.add(
-      row('2', { nextRetryAt: 90_000, plannedAt: 1000, notBefore: 80_000 }),
-      tabA,
-      1000,
-    );
+    await store.add(row('1', { nextRetryAt: 50_000 }), tabA, 1000);
+    await store.add(row('2', { nextRetryAt: 90_000, notBefore: 80_000 }), tabA, 1000);
     // It was 40 s, and is 10 s.
     await store.setBack({ owner: 'a', token: 'of nobody' }, 10_000, 30_000);
     expect(await store.find('1')).toMatchObject({ nextRetryAt: 50_000 });
     await store.setBack(tabA, 10_000, 30_000);
-    expect(await store.find('1')).toMatchObject({ nextRetryAt: 20_000, plannedAt: 0 });
+    expect(await store.find('1')).toMatchObject({ nextRetryAt: 20_000 });
     expect(await store.find('2')).toMatchObject({ nextRetryAt: 60_000, notBefore: 50_000 });
   });
 

@@ -208,8 +208,8 @@ export class Delivery {
     const tried = { ...counted, ...kept, error: shorten(error), isInDoubt };
     return {
       entry,
-      end: { kind: 'again', error, decision },
-      change: { ...next, ...tried, lane, plannedAt: nowMs },
+      end: { kind: 'again', error, decision, decidedAt: nowMs },
+      change: { ...next, ...tried, lane, decidedAt: nowMs },
     };
   }
 }

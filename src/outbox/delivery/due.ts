@@ -5,8 +5,7 @@ import { pageSize, type RowStore } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
 
 /** What must be known of an entry to send it when it is due. */
-export type DueEntry = Pick<Row, 'seq'> &
-  Partial<Pick<Row, 'owner' | 'nextRetryAt' | 'lane' | 'plannedAt'>>;
+export type DueEntry = Pick<Row, 'seq'> & Partial<Pick<Row, 'owner' | 'nextRetryAt' | 'lane'>>;
 
 /** An attempt that has sent nothing for so long takes no place: nobody knows what it waits for. */
 const idleMs = 5000;
@@ -178,9 +177,9 @@ export class OwnedEntries {
   }
 
   /** An entry is due, or will be. */
-  add({ seq, lane: name, nextRetryAt = Infinity, plannedAt = 0 }: DueEntry, nowMs: number): void {
-    // Its lane is not known; or it was planned before the clock was set back.
-    if (name === undefined || plannedAt > nowMs) return this.expire();
+  add({ seq, lane: name, nextRetryAt = Infinity }: DueEntry, nowMs: number): void {
+    // Its lane is not known.
+    if (name === undefined) return this.expire();
     const none: Lane = { name, seqs: [], hasMore: false, nextAt: Infinity };
     const { seqs, hasMore, nextAt } = this.#lanes.get(name) ?? none;
     const isDue = nextRetryAt <= nowMs;

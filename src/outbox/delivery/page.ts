@@ -28,7 +28,13 @@ export type EntryEnd =
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
   /** It has not: this version of the app does not understand it. */
   | { readonly kind: 'too-new' }
-  | { readonly kind: 'again'; readonly error: unknown; readonly decision: Decision };
+  | {
+      readonly kind: 'again';
+      readonly error: unknown;
+      readonly decision: Decision;
+      /** When the wait was decided, in epoch milliseconds. */
+      readonly decidedAt: number;
+    };
 
 /** What one attempt at an entry has come to, and what is to be written of it. */
 export interface Attempt {

@@ -16,8 +16,7 @@ import {
   after,
   applyChange,
   claimedRow,
-  dueAt,
-  endWaits,
+  inTime,
   headOf,
   insert,
   isOurs,
@@ -222,11 +221,11 @@ export class RowStore {
     if (blocks === undefined) return undefined;
     if ((await headOf(tx, blocks))?.seq !== row.seq) {
       // An older one has come back: this one waits behind it, and holds it up no longer.
-      await tx.put({ ...row, ...dueAt(undefined, nowMs), state: 'pending' });
+      await tx.put({ ...row, nextRetryAt: undefined, state: 'pending' });
       return { row: await unblock(tx, blocks, nowMs) };
     }
     if (this.#other.isSending?.(blocks)) {
-      const delayed = { ...row, ...dueAt(nowMs + lookAgainMs.onDisk, nowMs) };
+      const delayed = { ...row, nextRetryAt: nowMs + lookAgainMs.onDisk };
       await tx.put(delayed);
       return { row: delayed };
     }
@@ -247,7 +246,7 @@ export class RowStore {
         ...before,
         isInDoubt,
         unsent,
-        ...dueAt(nowMs + lookAgainMs.inMemory, nowMs),
+        nextRetryAt: nowMs + lookAgainMs.inMemory,
       };
       await tx.put(delayed);
       return { row: undefined, next: delayed };
@@ -287,17 +286,9 @@ export class RowStore {
     });
   }
 
-  /**
-   * What of an owner is due in each lane, and when the next one is. Of a row that was written in what is
-   * now the future, because the clock was set back meanwhile, the wait is over; what the server has told
-   * to wait does so anew.
-   */
-  async due({ owner, token }: Fence, nowMs: number, limit: number): Promise<readonly DueInLane[]> {
-    const { read } = this.#backend;
-    const [postdated] = await read((tx) => tx.rows('planned', after([owner], nowMs), 1));
-    if (postdated)
-      await this.#ifOwned({ owner, token }, undefined, (tx) => endWaits(tx, owner, nowMs));
-    return read(async (tx) => {
+  /** What of an owner is due in each lane, and when the next one is. */
+  due({ owner }: Fence, nowMs: number, limit: number): Promise<readonly DueInLane[]> {
+    return this.#backend.read(async (tx) => {
       const lanes: DueInLane[] = [];
       for (let from = ''; ;) {
         const key = await tx.firstKey('lanes', [
@@ -337,7 +328,7 @@ export class RowStore {
       for (const row of page) {
         const at = Math.max(row.notBefore ?? 0, nowMs + delayMs());
         if (row.owner === undefined || at >= (row.nextRetryAt ?? 0)) continue;
-        await tx.put({ ...row, ...dueAt(at, nowMs) });
+        await tx.put({ ...row, nextRetryAt: at });
         isAnyMoved ||= at <= from;
       }
       // Those that were moved are no longer in the range.
@@ -361,7 +352,8 @@ export class RowStore {
   }
 
   /**
-   * Takes the rows of an owner that is dead, and had this token.
+   * Takes the rows of an owner that is dead, and had this token. Where the clock was set back meanwhile, their waits
+   * are over; what the server has told to wait does so anew.
    *
    * @returns false when it has none, or another was first.
    */
@@ -369,6 +361,10 @@ export class RowStore {
     return this.#backend.write('relaxed', async (tx) => {
       if ((await tx.owner(fence.owner))?.token !== from) return false;
       await tx.putOwner({ ...fence, signedAt: nowMs });
+      for (const row of await tx.rows('due', after([fence.owner], nowMs))) {
+        const moved = inTime(row, nowMs);
+        if (moved !== row) await tx.put(moved);
+      }
       return true;
     });
   }

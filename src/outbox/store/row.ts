@@ -108,8 +108,6 @@ interface Live {
   readonly blocks?: string | undefined;
   /** Undefined while it waits behind its scope. */
   readonly nextRetryAt?: number | undefined;
-  /** When that was decided: of a time from before the clock was set back, the wait counts. */
-  readonly plannedAt?: number | undefined;
   /** The server has said when: a success of its origin draws it no nearer than this. */
   readonly notBefore?: number | undefined;
 }
@@ -158,7 +156,6 @@ export const stateless: Readonly<Record<Exclude<FieldOf<States>, 'state'>, undef
   owner: undefined,
   blocks: undefined,
   nextRetryAt: undefined,
-  plannedAt: undefined,
   notBefore: undefined,
   waitsFor: undefined,
   deadReason: undefined,
@@ -212,7 +209,6 @@ const perhaps: Samples = {
   scope: '',
   blocks: '',
   nextRetryAt: 0,
-  plannedAt: 0,
   notBefore: 0,
   lastAttemptAt: 0,
   lastError: {},
@@ -264,7 +260,7 @@ export function setAside(
     handler,
     version: 1,
     variables: undefined,
-    createdAt: pick('createdAt', pick('plannedAt', nowMs)),
+    createdAt: pick('createdAt', nowMs),
     scope: pick('scope', pick<string | undefined>('blocks', undefined, ''), ''),
     submitter: pick('submitter', ''),
     lane: laneOf(handler),

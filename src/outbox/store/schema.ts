@@ -16,7 +16,6 @@ export type Index =
   | 'id'
   | 'handler'
   | 'due'
-  | 'planned'
   | 'lanes'
   | 'blocks'
   | 'state'
@@ -31,7 +30,6 @@ export const indexes: Readonly<Record<Index, keyof Row | readonly (keyof Row)[]>
   // By it, a row that cannot be read any more still knows its handler.
   handler: 'handler',
   due: ['owner', 'nextRetryAt'],
-  planned: ['owner', 'plannedAt'],
   lanes: ['owner', 'lane', 'nextRetryAt'],
   blocks: 'blocks',
   state: 'state',

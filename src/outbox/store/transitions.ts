@@ -14,7 +14,7 @@ export type Change =
   | (Shown & {
       readonly kind: 'again';
       readonly nextRetryAt: number;
-      readonly plannedAt: number;
+      readonly decidedAt: number;
       readonly notBefore?: number;
       readonly lane?: string;
     })
@@ -94,15 +94,6 @@ export async function isScopeBusy(tx: Transaction, { seq, blocks }: Row): Promis
   return younger.some((other) => other.blocks === blocks);
 }
 
-/** The fields of a row that is due at that time. */
-export const dueAt = (
-  nextRetryAt: number | undefined,
-  nowMs: number,
-): { readonly nextRetryAt: number | undefined; readonly plannedAt: number | undefined } => ({
-  nextRetryAt,
-  plannedAt: nextRetryAt === undefined ? undefined : nowMs,
-});
-
 /** A row that waits, at its time on a clock that shows another. */
 export const shift = (row: Row, byMs: number): Row =>
   row.owner === undefined
@@ -110,25 +101,25 @@ export const shift = (row: Row, byMs: number): Row =>
     : {
         ...row,
         nextRetryAt: (row.nextRetryAt ?? 0) + byMs,
-        plannedAt: (row.plannedAt ?? 0) + byMs,
         notBefore: row.notBefore === undefined ? undefined : row.notBefore + byMs,
+        lastAttemptAt: row.lastAttemptAt === undefined ? undefined : row.lastAttemptAt + byMs,
       };
 
-/** Nobody knows how much is over of what was planned in what is now the future. */
-export async function endWaits(tx: Transaction, owner: string, nowMs: number): Promise<void> {
-  for (const row of await tx.rows('planned', after([owner], nowMs))) {
-    if (row.owner === undefined) continue;
-    const isTold = row.notBefore !== undefined;
-    const anew = shift(row, nowMs - (row.plannedAt ?? 0));
-    await tx.put(isTold ? anew : { ...row, ...dueAt(nowMs, nowMs) });
-  }
+/** The same row, unless its wait began in what is now the future: it is not known how much of that is over. */
+export function inTime<R extends NewRow | Row>(row: R, nowMs: number): R {
+  const sinceMs = row.lastAttemptAt ?? row.createdAt;
+  if (sinceMs <= nowMs || row.nextRetryAt === undefined) return row;
+  const { notBefore } = row;
+  return notBefore === undefined
+    ? { ...row, nextRetryAt: nowMs }
+    : { ...row, ...shift(row as Row, nowMs - sinceMs) };
 }
 
-export async function insert(tx: Transaction, row: NewRow, nowMs: number): Promise<Row> {
+export async function insert(tx: Transaction, given: NewRow, nowMs: number): Promise<Row> {
+  const row = inTime(given, nowMs);
   if (row.owner === undefined) return { ...row, seq: await tx.add(row) };
   const isBehind = row.blocks !== undefined && !!(await headOf(tx, row.blocks));
-  const now = row.nextRetryAt === undefined && dueAt(nowMs, nowMs);
-  const placed = { ...row, ...(isBehind ? dueAt(undefined, nowMs) : now) };
+  const placed = { ...row, nextRetryAt: isBehind ? undefined : (row.nextRetryAt ?? nowMs) };
   return { ...placed, seq: await tx.add(placed) };
 }
 
@@ -160,8 +151,10 @@ export function applyChange(row: SendingRow, change: Change, nowMs: number): Row
     steps: steps ?? row.steps,
   };
   if (change.kind === 'again') {
-    const { lane = row.lane, notBefore, nextRetryAt, plannedAt } = change;
-    return { ...tried, lane, state: 'pending', nextRetryAt, plannedAt, notBefore };
+    const { lane = row.lane, notBefore, nextRetryAt, decidedAt } = change;
+    const again: Row = { ...tried, lane, state: 'pending', nextRetryAt, notBefore };
+    // The clock was set back since.
+    return decidedAt > nowMs ? shift(again, nowMs - decidedAt) : again;
   }
   const { reason: deadReason, isBlocking } = change;
   const scope = isBlocking ? blocks : undefined;
@@ -178,7 +171,7 @@ export async function place(tx: Transaction, row: Row, owner: string, nowMs: num
   await tx.put(behind);
   const head = blocks === undefined ? behind : await headOf(tx, blocks);
   if (head?.seq !== row.seq) return behind;
-  const due = { ...behind, ...dueAt(nowMs, nowMs) };
+  const due = { ...behind, nextRetryAt: nowMs };
   await tx.put(due);
   return due;
 }
@@ -192,7 +185,7 @@ export async function unblock(
   const head = scope === undefined ? undefined : await headOf(tx, scope);
   if (head?.state !== 'pending' || head.owner === undefined) return undefined;
   if (head.nextRetryAt !== undefined) return head;
-  const due = { ...head, ...dueAt(nowMs, nowMs) };
+  const due = { ...head, nextRetryAt: nowMs };
   await tx.put(due);
   return due;
 }
