@@ -44,7 +44,7 @@ export type ActionState<TData = unknown, TRefusal = never> =
        */
       readonly reason: 'edited-after-unknown' | 'key-expired';
     } & Unanswered)
-  | ({ readonly status: 'unknown'; readonly error?: unknown } & Unanswered);
+  | ({ readonly status: 'unknown' } & Unanswered);
 
 /** The names of what React adds to a form for its server functions. */
 const isOfReact = (name: string): boolean => name.startsWith('$ACTION_');
@@ -80,4 +80,14 @@ export function isRedirect(thrown: unknown): boolean {
   if (thrown instanceof Response) return thrown.headers.has('location') && thrown.status < 400;
   const { digest } = Object(thrown) as { readonly digest?: unknown };
   return typeof digest === 'string' && digest.startsWith('NEXT_REDIRECT;');
+}
+
+/**
+ * Whether an action threw on purpose: a redirect, the `notFound()` of Next.js, an answer with a status of 4xx. Anything
+ * else that a browser catches says nothing of what the server did.
+ */
+export function isDeliberate(thrown: unknown): boolean {
+  const { digest, status } = Object(thrown) as Readonly<Record<string, unknown>>;
+  const isOfNext = typeof digest === 'string' && digest.startsWith('NEXT_');
+  return isRedirect(thrown) || isOfNext || (Number(status) >= 400 && Number(status) < 500);
 }

@@ -151,7 +151,7 @@ export function idempotentAction<TReturned, Tx>(
     );
     const isReplayed = result !== 'ran';
     // The first redirect may have cookies, which are not stored.
-    if (!isReplayed && own?.redirect) throw own.redirect;
+    if (!isReplayed && own?.redirect) throw own.redirect as Error;
     const answer = isReplayed ? result : own?.answer;
     if (typeof answer === 'object')
       return toState(decodeAnswer(answer), isReplayed, newKey) as ActionStateOf<TReturned>;

@@ -36,7 +36,7 @@ export function createActionShop(
   const action = idempotentAction(
     async (fields, context) => {
       const run = (shop.runs += 1);
-      const order = String(fields.get('article'));
+      const order = fields.get('article') as string;
       await ledger.write(context.tx, order);
       return answer(order, run, context);
     },
@@ -76,7 +76,7 @@ export function testAction(createStore: NamedStore[1]): void {
     latch.open();
     const states = (await Promise.all(both)) as { data: unknown; isReplayed: boolean }[];
     expect(states.map(({ data }) => data)).toEqual(Array(2).fill({ order: 'a lamp', run: 1 }));
-    expect(states.map(({ isReplayed }) => isReplayed).toSorted()).toEqual([false, true]);
+    expect(states.filter(({ isReplayed }) => isReplayed)).toHaveLength(1);
     expect(await shop.orders()).toEqual(['a lamp']);
   });
 
@@ -216,7 +216,7 @@ export function testAction(createStore: NamedStore[1]): void {
   );
 
   test('each user has keys of their own', async () => {
-    const scope = (fields: FormData) => String(fields.get('user'));
+    const scope = (fields: FormData) => fields.get('user') as string;
     const shop = await open({ scope });
     for (const user of ['ann', 'ben', 'ann'])
       await shop.send(form(key, ['article', 'a lamp'], ['user', user]));

@@ -64,7 +64,10 @@ describe('in time', () => {
 });
 
 test('while its store fails a form is unknown under its key, and nothing is done', async () => {
-  const store = { claim: () => Promise.reject(new Error('gone')), run: () => Promise.reject() };
+  const store = {
+    claim: () => Promise.reject(new Error('gone')),
+    run: () => Promise.reject(new Error('gone')),
+  };
   const errors: unknown[] = [];
   const action = idempotentAction(() => 'ran', { store, onStoreError: (e) => errors.push(e) });
   expect(await action(undefined, form(key, lamp))).toEqual({ status: 'unknown', key, fields: {} });
