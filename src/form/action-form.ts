@@ -11,6 +11,7 @@ import { formPrefix } from '../lib/browser/tab-names.ts';
 import { systemClock, systemNow, systemRandom } from '../lib/clock.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
 import { backoffDelay } from '../policy/backoff.ts';
+import { keyScript, nativeMs } from './key-script.ts';
 import { createTabStorage } from './tab-storage.ts';
 
 type AnyState = ActionState<unknown, unknown>;
@@ -19,6 +20,8 @@ type AnyState = ActionState<unknown, unknown>;
 interface Kept {
   /** The key of a submission that may have been done. */
   readonly unknown?: string | undefined;
+  /** When the browser sent it without JavaScript, in epoch milliseconds. */
+  readonly sentAt?: number | undefined;
   /** Keys whose outcome is known, with what was sent under them. The latest is the last. */
   readonly used: readonly (readonly [key: string, content: string])[];
 }
@@ -48,6 +51,13 @@ export interface SendActionOptions {
   readonly maxRetries?: number | undefined;
 }
 
+// No form of `useSafeSubmit` has a name that begins so.
+const storedName = (form: string): string => `${formPrefix}\0${form}`;
+
+/** The script that a server renders behind the hidden field. `submission`: the key that its state has answered. */
+export const scriptOf = (form: string, submission: string | undefined): string =>
+  keyScript(storedName(form), submission);
+
 const forms = new Map<string, ActionForm>();
 
 /** The form of this name in this tab. For browsers only. */
@@ -65,8 +75,7 @@ export class ActionForm {
   #latest: Press | undefined;
 
   constructor(name: string) {
-    // No form of `useSafeSubmit` has a name that begins so.
-    this.#name = `${formPrefix}\0${name}`;
+    this.#name = storedName(name);
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -87,6 +96,13 @@ export class ActionForm {
   /** The key of an earlier submission that may have been done; undefined while one is under way. */
   unknownKey(): string | undefined {
     return this.#latest && this.#latest.answeredAt === undefined ? undefined : this.#read().unknown;
+  }
+
+  /** The outcome of this key is known from the state of a page. */
+  recordAnswer(key: string): void {
+    if (this.#read().unknown !== key) return;
+    this.#write({ unknown: undefined });
+    this.#changed();
   }
 
   /**
@@ -130,7 +146,7 @@ export class ActionForm {
     const key = this.#freshen(this.keyFor(rendered), content);
     const sent = contentOf(fields);
     sent.set(keyField, key);
-    this.#write({ unknown: key });
+    this.#write({ unknown: key, sentAt: undefined });
     for (let retry = 1; ; retry++) {
       const state = await this.#attempt(key, content, () => call(sent));
       if (state && state.status !== 'unknown') return state;
@@ -195,9 +211,13 @@ function isRecent({ answeredAt }: Press): boolean {
 /** What is in the storage may be anybody's. */
 function parse(text: string | null): Kept {
   try {
-    const { unknown, used } = JSON.parse(text ?? '{}') as Readonly<Record<string, unknown>>;
+    const kept = JSON.parse(text ?? '{}') as Readonly<Record<string, unknown>>;
+    const { unknown, used } = kept;
+    const sentAt = kept['sentAt'] as number | undefined;
+    const isOld = sentAt !== undefined && systemNow() - sentAt > nativeMs;
     return {
-      unknown: typeof unknown === 'string' ? unknown : undefined,
+      unknown: typeof unknown === 'string' && !isOld ? unknown : undefined,
+      sentAt,
       used: Array.isArray(used) ? (used as Kept['used']).filter(Array.isArray) : [],
     };
   } catch {

@@ -6,8 +6,14 @@ interface Keyed {
   readonly key: string;
 }
 
+/** The end of a submission. */
+interface Ended extends Keyed {
+  /** The key that was sent. */
+  readonly submission: string;
+}
+
 /** An answer of the action. */
-interface Answered extends Keyed {
+interface Answered extends Ended {
   /**
    * The action did not run now: this is its answer to an earlier request of the same submission, such as the first
    * half of a double click, or a page that was gone back to. Say "already done".
@@ -15,8 +21,8 @@ interface Answered extends Keyed {
   readonly isReplayed: boolean;
 }
 
-/** The text fields that `keepFields` names, as they were sent: the values to show again. */
-interface Unanswered extends Keyed {
+interface Unanswered {
+  /** The text fields that `keepFields` names, as they were sent: the values to show again. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -43,8 +49,9 @@ export type ActionState<TData = unknown, TRefusal = never> =
        * than keys are kept, so what was sent with its key is no longer known.
        */
       readonly reason: 'edited-after-unknown' | 'key-expired';
-    } & Unanswered)
-  | ({ readonly status: 'unknown' } & Unanswered);
+    } & Unanswered &
+      Ended)
+  | ({ readonly status: 'unknown' } & Unanswered & Keyed);
 
 /** The names of what React adds to a form for its server functions. */
 const isOfReact = (name: string): boolean => name.startsWith('$ACTION_');

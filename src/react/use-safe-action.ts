@@ -2,12 +2,15 @@ import * as React from 'react';
 import {
   createElement,
   type FormEvent,
+  Fragment,
   type ReactElement,
   useCallback,
+  useEffect,
+  useRef,
   useState,
   useSyncExternalStore,
 } from 'react';
-import { openActionForm, type SendActionOptions } from '../form/action-form.ts';
+import { openActionForm, scriptOf, type SendActionOptions } from '../form/action-form.ts';
 import { type ActionState, contentOf, keyField } from '../lib/action-state.ts';
 
 type AnyState = ActionState<unknown, unknown>;
@@ -22,15 +25,18 @@ const useActionState: typeof React.useActionState =
 /** The props of {@link KeyField}. */
 export interface KeyFieldProps {
   /** The state of the form, or its first. */
-  readonly state: { readonly key: string };
+  readonly state: { readonly key: string; readonly submission?: string | undefined };
   /** The name of the form. Each form of the site needs its own. */
   readonly form: string;
+  /** That of the page's Content-Security-Policy, for the script. @default none */
+  readonly nonce?: string | undefined;
 }
 
 /**
  * The hidden field with the key of a form that an `idempotentAction` processes. A server renders it with the key of the
- * state, so it works before and without JavaScript. In the browser it keeps the key of a submission that may have been
- * done, also over a reload, and never uses one again whose outcome is known.
+ * state, so it works before and without JavaScript. A tab keeps the key of a submission that may have been done, also
+ * over a reload. For the time before the page has its JavaScript, the server adds a script of half a kilobyte. Where a
+ * policy forbids it, a form that is sent in that time, and again after a reload, is sent under two keys.
  *
  * @example
  * ```tsx
@@ -40,15 +46,43 @@ export interface KeyFieldProps {
  * </form>
  * ```
  */
-export function KeyField({ state, form }: KeyFieldProps): ReactElement {
+export function KeyField({ state, form, nonce }: KeyFieldProps): ReactElement {
+  const { key, submission } = state;
+  const ref = useRef<HTMLInputElement>(null);
   const value = useSyncExternalStore(
     useSubscribe(form),
-    () => openActionForm(form).keyFor(state.key),
-    () => state.key,
+    () => openActionForm(form).keyFor(key),
+    () => key,
   );
-  // Browsers fill in again what a page had before its reload, unless they are told not to.
-  return createElement('input', { type: 'hidden', name: keyField, value, autoComplete: 'off' });
+  const isServerRendered = useSyncExternalStore(subscribeToNothing, isNever, isAlways);
+  useEffect(() => ref.current?.setAttribute('data-live', ''), []);
+  useEffect(() => {
+    if (submission !== undefined) openActionForm(form).recordAnswer(submission);
+  }, [form, submission]);
+  const input = createElement('input', {
+    ref,
+    type: 'hidden',
+    name: keyField,
+    value,
+    // Browsers fill in again what a page had before its reload, unless they are told not to.
+    autoComplete: 'off',
+    // The script may have changed it.
+    suppressHydrationWarning: true,
+  });
+  const __html = isServerRendered ? scriptOf(form, submission) : '';
+  const script =
+    isServerRendered &&
+    createElement('script', {
+      nonce,
+      dangerouslySetInnerHTML: { __html },
+      suppressHydrationWarning: true,
+    });
+  return createElement(Fragment, undefined, input, script);
 }
+
+const subscribeToNothing = () => () => {};
+const isNever = (): boolean => false;
+const isAlways = (): boolean => true;
 
 const useSubscribe = (form: string): ((listener: () => void) => () => void) =>
   useCallback((listener: () => void) => openActionForm(form).subscribe(listener), [form]);

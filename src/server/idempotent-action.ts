@@ -136,10 +136,10 @@ export function idempotentAction<TReturned, Tx>(
   return async (_previous, fields) => {
     const key = readKey(fields);
     const kept = keptFields(fields, settings.keepFields);
-    const newKey = createKey(settings.now());
+    const ended = { key: createKey(settings.now()), submission: key };
     const bornAt = dateOfKey(key) ?? Infinity;
     if (settings.now() - bornAt > settings.lifetimeMs)
-      return { status: 'needs-confirmation', reason: 'key-expired', key: newKey, fields: kept };
+      return { status: 'needs-confirmation', reason: 'key-expired', ...ended, fields: kept };
 
     let own: ActionRun | undefined;
     const createClaim = await prepareClaim(key, name, fields, settings);
@@ -154,9 +154,9 @@ export function idempotentAction<TReturned, Tx>(
     if (!isReplayed && own?.redirect) throw own.redirect as Error;
     const answer = isReplayed ? result : own?.answer;
     if (typeof answer === 'object')
-      return toState(decodeAnswer(answer), isReplayed, newKey) as ActionStateOf<TReturned>;
+      return toState(decodeAnswer(answer), { isReplayed, ...ended }) as ActionStateOf<TReturned>;
     return answer === 'payload-mismatch'
-      ? { status: 'needs-confirmation', reason: 'edited-after-unknown', key: newKey, fields: kept }
+      ? { status: 'needs-confirmation', reason: 'edited-after-unknown', ...ended, fields: kept }
       : { status: 'unknown', key, fields: kept };
   };
 }
@@ -231,13 +231,12 @@ async function runAction(run: () => unknown): Promise<ActionRun> {
 /** @throws the redirect, where the answer is one. */
 function toState(
   answer: ActionAnswer,
-  isReplayed: boolean,
-  key: string,
+  ended: { readonly isReplayed: boolean; readonly key: string; readonly submission: string },
 ): ActionState<unknown, unknown> {
   if (answer.status === 'redirected') throw answer.redirect;
   if (answer.status === 'partly-done')
     throw new Error(
       'idempotentAction: a part of it was done, and a part of it has failed. It is not run again.',
     );
-  return { status: answer.status, data: answer.data, isReplayed, key };
+  return { status: answer.status, data: answer.data, ...ended };
 }

@@ -17,6 +17,7 @@ const done = (data: number): State => ({
   data,
   isReplayed: false,
   key: 'next',
+  submission: 'k1',
 });
 const redirect = Object.assign(new Error('NEXT_REDIRECT'), { digest: 'NEXT_REDIRECT;push;/;303;' });
 
@@ -64,6 +65,7 @@ test('the second half of a double click does not confirm what the first has aske
     status: 'needs-confirmation',
     reason: 'edited-after-unknown',
     key: 'k2',
+    submission: 'k1',
     fields: {},
   };
   const { sent, call } = answering(asked, done(1));

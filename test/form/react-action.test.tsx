@@ -30,12 +30,12 @@ function createShop(lose: (call: number) => boolean = () => false) {
   const placeOrder = (fields: FormData): State => {
     const key = fields.get('idempotency-key') as string;
     const article = fields.get('article') as string;
-    const next = { isReplayed: false, key: `${key}+` };
+    const next = { isReplayed: false, key: `${key}+`, submission: key };
     if (article === 'nothing') return { status: 'refused', data: 'Sold out.', ...next };
     const known = answered.get(key);
     const reason = 'edited-after-unknown';
     if (known && known.article !== article)
-      return { status: 'needs-confirmation', reason, key: next.key, fields: {} };
+      return { status: 'needs-confirmation', reason, key: next.key, submission: key, fields: {} };
     const id = known?.id ?? orders.push(article);
     answered.set(key, { article: article, id });
     return { status: 'succeeded', data: { id }, ...next, isReplayed: known !== undefined };
@@ -183,7 +183,55 @@ test('an action that throws on purpose reaches the error boundary', async () => 
   expect(screen.getByRole('status').textContent).toBe('not found');
 });
 
-test('a server renders the key of the state, whatever this tab knows', () => {
-  const html = renderToString(<KeyField state={{ key: 'k1' }} form={`checkout ${turn}`} />);
-  expect(html).toBe('<input type="hidden" autoComplete="off" name="idempotency-key" value="k1"/>');
+/** What a server renders, in this document, with its script run as a browser does. */
+function parse(form: string, state: { readonly key: string; readonly submission?: string }) {
+  document.body.innerHTML = renderToString(
+    <form>
+      <KeyField state={state} form={form} />
+      <button>Order</button>
+    </form>,
+  );
+  const [field] = document.getElementsByTagName('input');
+  const [script] = document.getElementsByTagName('script');
+  vi.spyOn(document, 'currentScript', 'get').mockReturnValue(script ?? null);
+  // oxlint-disable-next-line no-eval -- jsdom runs no script that is parsed late
+  (0, eval)(script?.textContent ?? '');
+  return {
+    key: () => field?.value,
+    submit: () => field?.form?.dispatchEvent(new Event('submit')),
+  };
+}
+
+test('before a page has its JavaScript, a form that was sent keeps its key over a reload, for a minute', () => {
+  const form = `native ${++turn}`;
+  const first = parse(form, { key: 'k1' });
+  expect(first.key()).toBe('k1');
+  first.submit();
+  expect(parse(form, { key: 'k2' }).key()).toBe('k1');
+  vi.setSystemTime(Date.now() + 60_000);
+  expect(parse(form, { key: 'k2' }).key()).toBe('k1');
+  vi.setSystemTime(Date.now() + 1);
+  expect(parse(form, { key: 'k2' }).key()).toBe('k2');
+});
+
+test('the state of the page that answers ends it, with and without JavaScript', () => {
+  const form = `native ${++turn}`;
+  parse(form, { key: 'k1' }).submit();
+  expect(parse(form, { key: 'k2', submission: 'k1' }).key()).toBe('k2');
+  expect(parse(form, { key: 'k3' }).key()).toBe('k3');
+  parse(form, { key: 'k3' }).submit();
+  document.body.innerHTML = '';
+  render(<KeyField state={{ key: 'k4', submission: 'k3' }} form={form} />);
+  expect(parse(form, { key: 'k5' }).key()).toBe('k5');
+});
+
+test('a name cannot end the script', () => {
+  const html = renderToString(<KeyField state={{ key: 'k1' }} form="</script><b>" />);
+  expect(html).not.toContain('</script><b>');
+});
+
+test('a page that is rendered by the browser has no script', () => {
+  const { container } = render(<KeyField state={{ key: 'k1' }} form="client" />);
+  expect(container.querySelectorAll('input')).toHaveLength(1);
+  expect(container.querySelector('script')).toBe(null);
 });

@@ -51,6 +51,7 @@ const succeeded = (data: unknown, isReplayed: boolean) => ({
   data,
   isReplayed,
   key: expect.not.stringMatching(key),
+  submission: key,
 });
 
 /** What an action does with every store that is to be had. */
@@ -75,7 +76,8 @@ export function testAction(createStore: NamedStore[1]): void {
     const both = [shop.send(form(key, lamp)), shop.send(form(key, lamp))];
     latch.open();
     const states = (await Promise.all(both)) as { data: unknown; isReplayed: boolean }[];
-    expect(states.map(({ data }) => data)).toEqual(Array(2).fill({ order: 'a lamp', run: 1 }));
+    const data = { order: 'a lamp', run: 1 };
+    expect(states.map((state) => state.data)).toEqual([data, data]);
     expect(states.filter(({ isReplayed }) => isReplayed)).toHaveLength(1);
     expect(await shop.orders()).toEqual(['a lamp']);
   });
@@ -93,6 +95,7 @@ export function testAction(createStore: NamedStore[1]): void {
       status: 'needs-confirmation',
       reason: 'edited-after-unknown',
       key: expect.not.stringMatching(key),
+      submission: key,
       fields: { article: 'a lamp' },
     });
     expect(await shop.send(form(key, lamp))).toEqual({
@@ -120,6 +123,7 @@ export function testAction(createStore: NamedStore[1]): void {
       status: 'needs-confirmation',
       reason: 'edited-after-unknown',
       key: expect.not.stringMatching(key),
+      submission: key,
       fields: {},
     });
     expect(shop.runs).toBe(1);
@@ -145,7 +149,8 @@ export function testAction(createStore: NamedStore[1]): void {
 
   test('a refusal is kept, with its data, and the next press has a new key', async () => {
     const shop = await open({}, (order) => refuse({ [order]: 'sold out' }));
-    const state = { status: 'refused', data: { 'a lamp': 'sold out' }, isReplayed: false };
+    const data = { 'a lamp': 'sold out' };
+    const state = { status: 'refused', data, isReplayed: false, submission: key };
     const other = expect.not.stringMatching(key);
     expect(await shop.send(form(key, lamp))).toEqual({ ...state, key: other });
     expect(await shop.send(form(key, lamp))).toEqual({ ...state, isReplayed: true, key: other });

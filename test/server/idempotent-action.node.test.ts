@@ -7,7 +7,9 @@ import { createLatch, createMemoryRig, stores } from './rig.ts';
 const key = '8e03978e-40d5-43dd-bc93-6894a57f9324';
 const lamp: [string, string] = ['article', 'a lamp'];
 
-describe.each(stores)('with %s', (_, createStore) => testAction(createStore));
+describe.each(stores)('with %s', (_, createStore) => {
+  testAction(createStore);
+});
 
 describe('in time', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
