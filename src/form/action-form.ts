@@ -40,6 +40,8 @@ interface Press {
   readonly promise: Promise<AnyState>;
   /** When it was answered. */
   answeredAt?: number;
+  /** Under which key it was done, or refused. */
+  key?: string;
 }
 
 /** How `sendAction` sends. */
@@ -73,19 +75,39 @@ export class ActionForm {
   readonly #storage = createTabStorage();
   readonly #listeners: Set<() => void> = new Set();
   #latest: Press | undefined;
+  /** Takes the answer of the running call for lost. */
+  #giveUp: () => void = () => {};
 
   constructor(name: string) {
     this.#name = storedName(name);
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
-    // Another page of this tab may have sent it, when this one comes back from the back-forward cache.
-    if (this.#listeners.size === 0) globalThis.addEventListener('pageshow', this.#changed);
+    if (this.#listeners.size === 0) {
+      globalThis.addEventListener('pageshow', this.#pageShown);
+      globalThis.addEventListener('pagehide', this.#pageHidden);
+    }
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) globalThis.removeEventListener('pageshow', this.#changed);
+      if (this.#listeners.size > 0) return;
+      globalThis.removeEventListener('pageshow', this.#pageShown);
+      globalThis.removeEventListener('pagehide', this.#pageHidden);
     };
+  };
+
+  /** Another page of this tab may have sent it, when this one comes back from the back-forward cache. */
+  readonly #pageShown = ({ persisted }: PageTransitionEvent): void => {
+    // No answer comes to a page that was put away.
+    if (persisted) this.#giveUp();
+    this.#changed();
+  };
+
+  /** The user may have left before the answer was seen: the same content is told of it once more. */
+  readonly #pageHidden = (): void => {
+    const { answeredAt, key } = this.#latest ?? {};
+    if (this.#latest && key !== undefined && answeredAt !== undefined && isRecent(this.#latest))
+      this.#write({ unknown: key });
   };
 
   /** The key to send under, in a form that was rendered with this one. */
@@ -176,10 +198,14 @@ export class ActionForm {
     const end = (): void => {
       const used = [...this.#read().used, [key, content] as const].slice(-mostUsed);
       this.#write({ unknown: undefined, used });
+      if (this.#latest?.content === content) this.#latest.key = key;
     };
+    const givenUp = new Promise<undefined>((resolve) => {
+      this.#giveUp = () => resolve(undefined);
+    });
     try {
-      const state = await call();
-      if (state.status !== 'unknown') end();
+      const state = await Promise.race([call(), givenUp]);
+      if (state && state.status !== 'unknown') end();
       return state;
     } catch (thrown) {
       if (!isDeliberate(thrown)) return undefined;

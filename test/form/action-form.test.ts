@@ -135,6 +135,43 @@ test.each<[string, Error]>([
   expect(sent).toEqual(['k1 a lamp', 'k1 a lamp']);
 });
 
+const fire = (type: string, persisted: boolean): boolean =>
+  window.dispatchEvent(Object.assign(new Event(type), { persisted }));
+
+test('a page that is left within a second of its answer may not have been seen: the same content is told of it', async () => {
+  const { sent, call } = answering(done(1), done(1), done(2), done(3));
+  form.subscribe(() => {});
+  await form.send(fieldsOf('k1'), call);
+  fire('pagehide', false);
+  expect([open().unknownKey(), open().keyFor('k2')]).toEqual(['k1', 'k1']);
+  await open().send(fieldsOf('k1'), call);
+  expect(open().keyFor('k2')).toBe('k2');
+  await vi.advanceTimersByTimeAsync(1000);
+  await form.send(fieldsOf('k3'), call);
+  await vi.advanceTimersByTimeAsync(1000);
+  fire('pagehide', false);
+  expect(open().unknownKey()).toBe(undefined);
+  expect(sent).toEqual(['k1 a lamp', 'k1 a lamp', 'k3 a lamp']);
+});
+
+test('a page that comes back from the back-forward cache takes its call for lost, and sends again', async () => {
+  const { sent, call } = answering(done(1));
+  const stop = form.subscribe(() => {});
+  let calls = 0;
+  const hang = (fields: FormData): Promise<State> =>
+    ++calls === 1 ? new Promise<never>(() => {}) : call(fields);
+  const state = form.send(fieldsOf('k1'), hang);
+  await vi.advanceTimersByTimeAsync(60_000);
+  fire('pageshow', false);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(calls).toBe(1);
+  fire('pageshow', true);
+  await vi.advanceTimersByTimeAsync(375);
+  expect(await state).toEqual(done(1));
+  expect(sent).toEqual(['k1 a lamp']);
+  stop();
+});
+
 test('what somebody else has written into the storage is ignored', () => {
   sessionStorage.setItem(`steadfetch.form.\0checkout ${turn}`, '{"unknown":1,"used":2');
   expect(form.keyFor('k1')).toBe('k1');

@@ -139,10 +139,15 @@ async function submit(user: User): Promise<string> {
         .catch(() => 0)) === 0
     )
       continue;
-    const before = await toldBy(page);
-    await fill(user);
-    await click(page);
-    told = await untilTold(page, before);
+    try {
+      const before = await toldBy(page);
+      await fill(user);
+      await click(page);
+      told = await untilTold(page, before);
+    } catch {
+      // The page went on by itself meanwhile, as to where a redirect leads.
+      told = await afterLoad(page);
+    }
   }
   if (way !== 'back' || told !== `succeeded ${order}`) return told;
   // It is done, and the user goes back to the form, and presses once more.
