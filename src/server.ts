@@ -1,5 +1,15 @@
 export { idempotent, type IdempotentContext, type IdempotentHandler } from './server/idempotent.ts';
 export {
+  type ActionContext,
+  type ActionStateOf,
+  createActionState,
+  idempotentAction,
+  refuse,
+  type Refusal,
+} from './server/idempotent-action.ts';
+export type { ActionState } from './lib/action-state.ts';
+export type { IdempotentActionOptions } from './server/action-options.ts';
+export {
   memoryStore,
   type MemoryStoreOptions,
   type MemoryTransaction,

@@ -4,7 +4,7 @@ import type { SleepDetector } from '../lib/timer.ts';
 import type { Network } from '../origin/origin.ts';
 import { watchConnection } from '../lib/browser/page.ts';
 import { originOf } from '../lib/input/url.ts';
-import { createEmitter, createStore, type Readable } from '../lib/store.ts';
+import { createEmitter, createStore, keepIfSame, type Readable } from '../lib/store.ts';
 import type { CheckResult } from './check.ts';
 import type { Hint, HintEvent } from './page-life.ts';
 
@@ -130,8 +130,7 @@ export function createConnectivity(
   const setState = (status: ConnectivityState['status'], nextCheckAt?: number): void => {
     const before = getState();
     const since = before.status === status ? before.since : clock.now();
-    if (before.status !== status || before.nextCheckAt !== nextCheckAt)
-      set({ status, since, nextCheckAt });
+    set(keepIfSame(before, { status, since, nextCheckAt }));
   };
   const endCheck = (status: ConnectivityState['status']): void => {
     const now = clock.now();

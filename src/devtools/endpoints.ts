@@ -34,14 +34,18 @@ export function endpointsOf(
   const [all, ...failed] = health.all();
   const byName = new Map(failed.map((one) => [one.scope, one]));
   const waiting = new Map<string, number>();
-  for (const { shared, waiters } of queue.groups())
+  /** The limit of a waiting endpoint may be that of its API. */
+  const scopes = new Map<string, string>();
+  for (const { shared, waiters } of queue.groups()) {
     waiting.set(shared.endpoint, (waiting.get(shared.endpoint) ?? 0) + waiters.length);
+    scopes.set(shared.endpoint, shared.limitScope);
+  }
   const names = new Set([...byName.keys(), ...waiting.keys(), ...latency.usual.keys()]);
   const isAllDown = all?.downSince !== undefined;
   const endpoints = [...names].map((endpoint): InspectedEndpoint => {
     const own = byName.get(endpoint);
     const isDown = own?.downSince !== undefined;
-    const limitedUntil = limits.until(endpoint);
+    const limitedUntil = limits.until(scopes.get(endpoint) ?? endpoint);
     const probeAt = own && isDown && !isAllDown ? whenProbed(origin, own).retryAt : undefined;
     const usualLatencyMs = latency.usual.get(endpoint);
     return {

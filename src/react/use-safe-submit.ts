@@ -22,7 +22,6 @@ import type { SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts
  * left.
  *
  * @throws TypeError if the mutationFn is not from `mutationOptions`, or the form has no name.
- * @throws Error if the QueryClient has no default options of Steadfetch.
  *
  * @example
  * ```tsx

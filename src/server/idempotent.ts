@@ -1,8 +1,8 @@
 import { checkOptions, type IdempotentOptions, type Settings } from './options.ts';
 import { fingerprintOf, readBody, readKey, readScope, toStorable } from './request.ts';
 import { copyAnswer, createProblem, replayAnswer } from './response.ts';
-import { claimKey, runClaim, startLease } from './stores/store-calls.ts';
-import type { Claim, StoredAnswer } from './stores/store.ts';
+import { runOnce } from './run-once.ts';
+import type { Claim } from './stores/store.ts';
 
 /** The second argument of a handler. */
 export interface IdempotentContext<Tx> {
@@ -76,34 +76,17 @@ export function idempotent<Tx>(
       new Request(url, { method, headers, signal, body: isBodiless ? null : body });
 
     const claim = await createClaim(key, copy, body, settings);
-    const lease = startLease(settings.leaseMs);
-    try {
-      const found = await claimKey(settings, claim);
-      if (!found) return createProblem('store-unavailable', settings);
-      if (found.kind === 'full') return createProblem('store-full', settings);
-      if (found.kind !== 'claimed') {
-        const isSame = found.fingerprint === claim.fingerprint;
-        if (!isSame) return createProblem('payload-mismatch', settings);
-        if (found.kind === 'answered') return replayAnswer(found.answer);
-        return createProblem('in-progress', settings);
-      }
-
-      let response: Response | undefined;
-      const answer = async (tx: Tx): Promise<StoredAnswer | undefined> => {
-        response = await handler(copy(), { key, tx, signal: lease.signal });
-        const asked = response.clone();
-        const isFinal = await settings.isFinal(asked);
-        // An unread clone would buffer the whole answer.
-        if (!asked.bodyUsed) void asked.body?.cancel();
-        return isFinal ? copyAnswer(response, lease.signal) : undefined;
-      };
-      const isHeld = await runClaim(settings, claim, (tx) => lease.limit(() => answer(tx)));
-      if (isHeld === undefined) return createProblem('store-unavailable', settings);
-      // The claim was lost: its lease was over, its work is rolled back, and another request took the key.
-      return isHeld && response ? response : createProblem('in-progress', settings);
-    } finally {
-      lease.end();
-    }
+    let response: Response | undefined;
+    const result = await runOnce(settings, claim, async (tx, leaseSignal) => {
+      response = await handler(copy(), { key, tx, signal: leaseSignal });
+      const asked = response.clone();
+      const isFinal = await settings.isFinal(asked);
+      // An unread clone would buffer the whole answer.
+      if (!asked.bodyUsed) void asked.body?.cancel();
+      return isFinal ? copyAnswer(response, leaseSignal) : undefined;
+    });
+    if (result === 'ran') return response as Response;
+    return typeof result === 'string' ? createProblem(result, settings) : replayAnswer(result);
   };
 }
 

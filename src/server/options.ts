@@ -101,41 +101,50 @@ const names: ReadonlySet<string> = new Set([
   'documentationUrl',
 ]);
 
+/** The options that are numbers, with the least value of each. */
+const numbers = {
+  lifetimeMs: 1,
+  leaseMs: 1,
+  storeTimeoutMs: 1,
+  retryAfterSeconds: 0,
+  maxKeyLength: 1,
+  maxBodyBytes: 0,
+} as const;
+
 /** @throws TypeError that names the option, its value and the allowed range. */
-export function checkOptions<Tx>(options: IdempotentOptions<Tx>): Settings<Tx> {
+export function checkOptions<Tx>(
+  options: IdempotentOptions<Tx>,
+  operation: string = 'idempotent',
+): Settings<Tx> {
   for (const [name, value] of Object.entries(options)) {
     if (!names.has(name)) {
-      rejectValue('idempotent', name, value, `left out: the options are ${[...names].join(', ')}`);
+      rejectValue(operation, name, value, `left out: the options are ${[...names].join(', ')}`);
     }
   }
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   const settings = { ...defaults, ...Object.fromEntries(given) } as Settings<Tx>;
   const { store, header, lifetimeMs, leaseMs, documentationUrl } = settings;
   if (typeof store?.claim !== 'function' || typeof store.run !== 'function') {
-    rejectValue('idempotent', 'store', store, 'an IdempotencyStore, such as memoryStore()');
+    rejectValue(operation, 'store', store, 'an IdempotencyStore, such as memoryStore()');
   }
   for (const name of ['fingerprint', 'scope', 'isFinal', 'onStoreError', 'now'] as const) {
     const value = settings[name];
     if (value !== undefined && typeof value !== 'function') {
-      rejectValue('idempotent', name, value, 'a function');
+      rejectValue(operation, name, value, 'a function');
     }
   }
-  if (!/^[\w-]+$/.test(header)) rejectValue('idempotent', 'header', header, 'the name of a header');
+  if (!/^[\w-]+$/.test(header)) rejectValue(operation, 'header', header, 'the name of a header');
   if (typeof settings.acceptRaw !== 'boolean') {
-    rejectValue('idempotent', 'acceptRaw', settings.acceptRaw, 'true or false');
+    rejectValue(operation, 'acceptRaw', settings.acceptRaw, 'true or false');
   }
   if (documentationUrl !== undefined && !/^[!#-;=?-~]+$/.test(documentationUrl)) {
-    rejectValue('idempotent', 'documentationUrl', documentationUrl, 'a URL');
+    rejectValue(operation, 'documentationUrl', documentationUrl, 'a URL');
   }
-  requireFrom('idempotent', 'lifetimeMs', lifetimeMs, 1);
-  requireFrom('idempotent', 'leaseMs', leaseMs, 1);
+  for (const [name, least] of Object.entries(numbers))
+    requireFrom(operation, name, settings[name as keyof typeof numbers], least);
   if (leaseMs > lifetimeMs) {
-    rejectValue('idempotent', 'leaseMs', leaseMs, `at most lifetimeMs, ${lifetimeMs}`);
+    rejectValue(operation, 'leaseMs', leaseMs, `at most lifetimeMs, ${lifetimeMs}`);
   }
-  requireFrom('idempotent', 'storeTimeoutMs', settings.storeTimeoutMs, 1);
-  requireFrom('idempotent', 'retryAfterSeconds', settings.retryAfterSeconds, 0);
-  requireFrom('idempotent', 'maxKeyLength', settings.maxKeyLength, 1);
-  requireFrom('idempotent', 'maxBodyBytes', settings.maxBodyBytes, 0);
   return settings;
 }
 

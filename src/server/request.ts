@@ -66,7 +66,18 @@ export async function readScope(
 ): Promise<string> {
   if (!scope) return '';
   const credentials = ['authorization', 'cookie'].map((name) => request.headers.get(name));
-  const owner: unknown = await scope(request);
+  return requireOwner('idempotent', await scope(request), credentials);
+}
+
+/**
+ * @param credentials - Those of the request, as far as they are known.
+ * @throws TypeError if it is not an id, or is a credential.
+ */
+export function requireOwner(
+  operation: string,
+  owner: unknown,
+  credentials: readonly (string | null)[] = [],
+): string {
   const what =
     typeof owner !== 'string' || !owner
       ? 'not a string, or empty'
@@ -76,7 +87,7 @@ export async function readScope(
   if (!what) return owner as string;
   // The value is not shown, because it may be a secret.
   throw new TypeError(
-    `idempotent: scope is ${what}, and must be the id of the user. A token that is renewed between two ` +
+    `${operation}: scope is ${what}, and must be the id of the user. A token that is renewed between two ` +
       `attempts makes two orders of one.`,
   );
 }
@@ -105,7 +116,7 @@ export async function fingerprintOf(
   return digestOf(bytes);
 }
 
-async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+export async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -39,7 +39,8 @@ const version = 2;
 const longestMs = 15_000;
 
 /**
- * Shares what the tabs of a browser know of each origin, and lets one of them probe for all, for `tabs`.
+ * Shares the health and the rate limits of each origin between the tabs of a browser, and lets one of them probe for
+ * all, for `tabs`.
  * Needs a BroadcastChannel.
  *
  * @throws TypeError for invalid ports.

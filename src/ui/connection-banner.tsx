@@ -8,7 +8,7 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { systemClock } from '../lib/clock.ts';
-import type { Readable } from '../lib/store.ts';
+import { keepIfSame, type Readable } from '../lib/store.ts';
 import { findInstance, type Instance } from '../react-query/instance.ts';
 import { createUnloaded, loaded, type Unloaded } from '../react-query/status/unloaded.ts';
 import { useOriginStatus } from '../react/use-origin-status.ts';
@@ -210,15 +210,14 @@ function useOver(
   const recoveredAt = Math.max(
     ...[...origins.admissions.values()].map((one) => one.outcomes.recoveredAt()),
   );
-  const [was, setWas] = useState({ trouble, recoveredAt, restored });
-  const isNews =
-    was.trouble !== trouble || was.recoveredAt !== recoveredAt || was.restored !== restored;
-  if (trouble && isNews) setWas({ trouble, recoveredAt, restored });
+  const now = { trouble, recoveredAt, restored };
+  const [was, setWas] = useState(now);
+  if (trouble && keepIfSame(was, now) !== was) setWas(now);
   const isPart = was.trouble === 'missing' || was.trouble === 'stale';
   const isForgotten =
     (was.trouble === 'down' && recoveredAt <= was.recoveredAt) ||
     (isPart && !kind && restored <= was.restored);
-  if (!trouble && isForgotten) setWas({ trouble, recoveredAt, restored });
+  if (!trouble && isForgotten) setWas(now);
   const isOver = !trouble && !kind && !!was.trouble && !isForgotten && network.status !== 'suspect';
   useEffect(() => {
     if (!isOver) return undefined;

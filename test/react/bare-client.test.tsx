@@ -1,5 +1,6 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { act, render } from '@testing-library/react';
+import * as React from 'react';
 import { type ReactNode, StrictMode } from 'react';
 import { renderToString } from 'react-dom/server';
 import { createSteadfetch, mutationOptions } from 'steadfetch';
@@ -28,7 +29,14 @@ const queued = outbox.mutationOptions('order');
 const texts = [ui.english];
 
 type Hook = () => unknown;
+/** React 18 has no `useActionState`. */
+const hasActions = 'useActionState' in React;
+const idle = { status: 'idle', key: 'a' } as const;
 const ofHooks: Readonly<Record<keyof typeof hooks, Hook>> = {
+  KeyField: () => hooks.KeyField({ state: idle, form: 'order' }).type,
+  sendAction: () => hooks.sendAction.name,
+  useSafeAction: () =>
+    hasActions && hooks.useSafeAction(async () => idle, idle, { form: 'order' }).isPending,
   useConnectivity: () => hooks.useConnectivity().status,
   useCountdown: () => hooks.useCountdown(Date.now() + 5000),
   useFallback: () => hooks.useFallback(['a']),

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { PoolClient } from 'pg';
 import type { TransactionSql } from 'postgres';
 import { describe } from 'vitest';
+import { testAction } from '../server/action-contract.ts';
 import { testCommit } from '../server/commit-contract.ts';
 import { testIdempotent } from '../server/idempotent-contract.ts';
 import { testLease } from '../server/lease-contract.ts';
@@ -11,6 +12,9 @@ const stores = sharedStores(startDrivers());
 
 describe.each(stores)('with %s', (_, createStore) => {
   testIdempotent(createStore);
+});
+describe.each(stores)('with %s, an action', (_, createStore) => {
+  testAction(createStore);
 });
 
 const ways: Readonly<Record<string, Parameters<typeof testCommit>[1]>> = {

@@ -39,8 +39,8 @@ export class Health {
   isRejected = true;
   /** Whether the server answered with an error since the last success, so there is a network. */
   isAnswered = false;
-  /** Whether another tab found the outage. */
-  isFoundElsewhere = false;
+  /** Whether the outage was taken over from another tab, or assumed because the device seems to be offline. */
+  isFollowed = false;
   /** When the latest attempt failed, if that failure is isolated. */
   #aloneAt = -Infinity;
   /** When the latest failed attempt was sent. */
@@ -100,9 +100,9 @@ export class Health {
     return true;
   }
 
-  begin(now: number, isFoundElsewhere: boolean, isEarly: boolean): void {
+  begin(now: number, isFollowed: boolean, isEarly: boolean): void {
     this.downSince = now;
-    this.isFoundElsewhere = isFoundElsewhere;
+    this.isFollowed = isFollowed;
     this.probes.begin(isEarly);
   }
 

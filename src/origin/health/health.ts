@@ -101,13 +101,13 @@ export class OriginHealth {
 
   /**
    * The health that holds an attempt back: that of its endpoint or its origin. An origin that is down does not hold
-   * back an endpoint that has not failed, unless a duplicate would do harm, or another tab found the outage.
+   * back an endpoint that has not failed, unless a duplicate would do harm, or this tab did not find the outage itself.
    */
   downFor({ endpoint, risk, mayBeOffline }: Omit<Place, 'limitScope'>): Health | undefined {
     const origin = this.#origin;
     const own = this.#endpoints.get(endpoint);
     const hasFailed = own !== undefined && (own.failures > 0 || isDown(own));
-    const isBound = hasFailed || risk === 2 || (origin.isFoundElsewhere && !mayBeOffline);
+    const isBound = hasFailed || risk === 2 || (origin.isFollowed && !mayBeOffline);
     if (isDown(origin) && isBound) return origin;
     return isDown(own) ? own : undefined;
   }
@@ -241,9 +241,9 @@ export class OriginHealth {
   }
 
   /** Begins an outage. @returns false if one is in progress. */
-  #begin(health: Health, isFoundElsewhere = false, isEarly = false): boolean {
+  #begin(health: Health, isFollowed = false, isEarly = false): boolean {
     if (isDown(health)) return false;
-    health.begin(this.#clock.now(), isFoundElsewhere, isEarly);
+    health.begin(this.#clock.now(), isFollowed, isEarly);
     // A countdown that is shown for one of its endpoints stays true.
     for (const one of health === this.#origin ? this.#endpoints.values() : [])
       health.probes.promise(one.probes.promisedAt());

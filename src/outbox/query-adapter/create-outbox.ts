@@ -7,8 +7,9 @@ import { instanceBehind, whatIsMade } from '../../react-query/instance.ts';
 import { browserPorts } from '../../tabs/ports.ts';
 import { bornNow } from '../../operation/parts/submission.ts';
 import { defineHandlers } from '../handler.ts';
-import { createOutboxCore, type Delivered, type OutboxCore } from '../outbox.ts';
-import { openIndexedDb } from '../store/backends.ts';
+import { type Delivered, OutboxCore } from '../outbox.ts';
+import { openIndexedDb } from '../store/disk.ts';
+import type { OutboxFilter } from '../entries.ts';
 import { databaseName, drain, prepareSync, syncTag } from './background-sync.ts';
 import type { MutationDefinition } from '../../react-query/mutation/definition.ts';
 import { createOutboxMutation } from './mutation.ts';
@@ -105,7 +106,7 @@ function make<const H extends AnyOutboxHandlers>(
     for (const queryKey of invalidates) void client.invalidateQueries({ queryKey });
     tell?.({ ...delivered, client });
   };
-  const made = createOutboxCore({
+  const core = new OutboxCore({
     // What is on the disk is of the clock on the wall, which all tabs share.
     sender: { ...instance, clock, fetch },
     network: instance.network,
@@ -114,35 +115,26 @@ function make<const H extends AnyOutboxHandlers>(
     handlers: definitions,
     cipher,
     parallel,
-    open: (...told) => openIndexedDb(database, clock, ...told),
+    open: (listener) => openIndexedDb(database, clock, listener),
     onLeft: backgroundSync ? prepareSync(database) : () => {},
     onDelivered,
   });
+  const { display, entries } = core;
   let noteUse: (() => void) | undefined;
-  const core: OutboxCore =
-    process.env.NODE_ENV === 'production'
-      ? made
-      : {
-          ...made,
-          submit(...given) {
-            noteUse?.();
-            return made.submit(...given);
-          },
-          subscribe(listener) {
-            noteUse?.();
-            return made.subscribe(listener);
-          },
-        };
+  const submit: OutboxCore['submit'] = (...given) => {
+    noteUse?.();
+    return core.submit(...given);
+  };
 
   /** Without a receipt, as after a reload, a result is stored for the page that has submitted it. */
   const follow: MutationDefinition['follow'] = (key, onDone) => {
     const look = async (): Promise<void> => {
-      const entry = await core.find(key);
+      const entry = await entries.find(key);
       if (entry?.state === 'done') onDone(entry.data);
     };
     const begin = (): void => void look().catch(() => {});
     begin();
-    return core.onChange(begin);
+    return display.onChange(begin);
   };
 
   const mutationOptions = (
@@ -158,31 +150,45 @@ function make<const H extends AnyOutboxHandlers>(
         process.env.NODE_ENV !== 'production' && `one of ${[...definitions.keys()].join(', ')}`,
       );
     const { operations } = instance;
-    const mutationFn = createOutboxMutation(core, instance.clock, handler, {
+    const mutationFn = createOutboxMutation({ ...shown, submit }, instance.clock, handler, {
       own,
       definition: { policy, operations, instance, fetch, json: createJson(fetch), follow },
     });
     return { ...options, mutationFn, retry: false, networkMode: 'always' };
   };
 
-  const { engine, ...shown } = core;
+  const shown = {
+    getState: display.getState,
+    subscribe(listener: () => void) {
+      noteUse?.();
+      return display.subscribe(listener);
+    },
+    onChange: display.onChange,
+    list: (filter?: OutboxFilter) => entries.list(filter),
+    find: (key: string) => entries.find(key),
+    retry: (key: string) => entries.retry(key),
+    retryAll: () => entries.retryAll(),
+    edit: (key: string, variables: unknown) => entries.edit(key, variables),
+    discard: (key: string, error?: unknown) => core.discard(key, error),
+    clear: () => core.clear(),
+  };
   const outbox = {
     ...shown,
     mutationOptions,
     submit: (handler: string, variables: unknown) =>
-      core.submit(handler, variables, bornNow(instance.clock)),
+      submit(handler, variables, bornNow(instance.clock)),
     dispose() {
       if (process.env.NODE_ENV !== 'production') forgetMade(outbox);
       core.dispose();
-      instance.cleared.delete(core.clear);
+      instance.cleared.delete(shown.clear);
       forget?.();
     },
   };
-  instance.cleared.add(core.clear);
+  instance.cleared.add(shown.clear);
   if (client) instance.lifecycle.meet(client);
   const forget = client && registerOutbox(client, outbox as Outbox);
   if (process.env.NODE_ENV !== 'production') replaceEarlier(outbox, (act) => (noteUse = act));
-  return { outbox: outbox as Outbox<H>, engine, clock };
+  return { outbox: outbox as Outbox<H>, engine: () => core.engine(), clock };
 }
 
 /** A sync event, which TypeScript's library does not have. */

@@ -57,16 +57,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
     rejectValue('sqliteStore', 'table', table, 'letters, digits and underscores');
   if (inUse.has(db)) throw new TypeError(handleInUse);
   inUse.add(db);
-  db.exec(
-    `CREATE TABLE IF NOT EXISTS ${table} (
-      id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, token TEXT NOT NULL,
-      lease_until INTEGER NOT NULL, expires_at INTEGER NOT NULL,
-      status INTEGER, headers TEXT, body BLOB
-    );
-    CREATE INDEX IF NOT EXISTS ${table}_expires_at ON ${table} (expires_at)`,
-  );
-  // A busy timeout would wait inside a statement, and block the event loop.
-  db.exec('PRAGMA busy_timeout = 0');
+  openTable(db, table);
   const dropExpired = db.prepare(
     `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE expires_at <= ? LIMIT 100)`,
   );
@@ -155,6 +146,19 @@ export function sqliteStore<Db extends SqliteDatabase>(
       });
     },
   };
+}
+
+function openTable(db: SqliteDatabase, table: string): void {
+  db.exec(
+    `CREATE TABLE IF NOT EXISTS ${table} (
+      id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, token TEXT NOT NULL,
+      lease_until INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+      status INTEGER, headers TEXT, body BLOB
+    );
+    CREATE INDEX IF NOT EXISTS ${table}_expires_at ON ${table} (expires_at)`,
+  );
+  // A busy timeout would wait inside a statement, and block the event loop.
+  db.exec('PRAGMA busy_timeout = 0');
 }
 
 /** The handles of all stores. A handle has one transaction at a time, and a second store would not know of it. */

@@ -3,13 +3,15 @@ import { notifyApp } from '../../lib/input/callback.ts';
 import type { Settings } from '../options.ts';
 import { type Claim, type ClaimResult, LeaseOverError, type StoredAnswer } from './store.ts';
 
+type StoreSettings<Tx> = Pick<Settings<Tx>, 'store' | 'storeTimeoutMs' | 'onStoreError'>;
+
 /**
  * Claims a key.
  *
  * @returns undefined if the store failed, or did not answer within `storeTimeoutMs`.
  */
 export async function claimKey<Tx>(
-  settings: Settings<Tx>,
+  settings: StoreSettings<Tx>,
   claim: Claim,
 ): Promise<ClaimResult | undefined> {
   const { store, storeTimeoutMs, onStoreError } = settings;
@@ -40,7 +42,7 @@ export async function claimKey<Tx>(
  * @throws the error of the work.
  */
 export async function runClaim<Tx>(
-  settings: Settings<Tx>,
+  settings: StoreSettings<Tx>,
   claim: Claim,
   work: (tx: Tx) => Promise<StoredAnswer | undefined>,
 ): Promise<boolean | undefined> {

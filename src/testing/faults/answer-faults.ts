@@ -112,7 +112,7 @@ function imfFixdate(timeMs: number): string {
   return new Date(timeMs).toUTCString();
 }
 
-/** How often {@link flaky} fails, and with what. */
+/** The options of {@link flaky}. */
 export interface FlakyOptions {
   /** The share of requests that fail, from 0 (none) to 1 (all). */
   ratio: number;

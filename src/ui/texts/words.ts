@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { OutboxEntry } from '../../outbox/entries.ts';
-import type { DeadReason } from '../../outbox/store/schema.ts';
+import type { DeadReason } from '../../outbox/store/row.ts';
 import type { UnknownSubmission } from '../../form/safe-submit.ts';
 import type { Failure, Processed } from '../../policy/outcome.ts';
 import type { RetryState } from '../../react-query/status/status.ts';

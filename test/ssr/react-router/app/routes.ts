@@ -4,4 +4,8 @@ export default [
   index('home.tsx'),
   route('shared', 'shared.tsx'),
   route('alone', 'alone.tsx'),
+  route('order', 'order.tsx'),
+  route('plain-order', 'plain-order.tsx'),
+  route('thanks', 'thanks.tsx'),
+  route('ledger', 'ledger-route.ts'),
 ] satisfies RouteConfig;

@@ -1,0 +1,252 @@
+import { createIdempotencyKey } from '../idempotency/key.ts';
+import {
+  type ActionState,
+  contentOf,
+  dateKey,
+  isDeliberate,
+  isRedirect,
+  keyField,
+} from '../lib/action-state.ts';
+import { formPrefix } from '../lib/browser/tab-names.ts';
+import { systemClock, systemNow, systemRandom } from '../lib/clock.ts';
+import { fingerprintOf } from '../lib/fingerprint.ts';
+import { backoffDelay } from '../policy/backoff.ts';
+import { keyScript, nativeMs } from './key-script.ts';
+import { createTabStorage } from './tab-storage.ts';
+
+type AnyState = ActionState<unknown, unknown>;
+
+/** What this tab keeps of a form. */
+interface Kept {
+  /** The key of a submission that may have been done. */
+  readonly unknown?: string | undefined;
+  /** When the browser sent it without JavaScript, in epoch milliseconds. */
+  readonly sentAt?: number | undefined;
+  /** Keys whose outcome is known, with what was sent under them. The latest is the last. */
+  readonly used: readonly (readonly [key: string, content: string])[];
+}
+
+/** More than a tab shows again with its back button. */
+const mostUsed = 50;
+
+/** A press with the same content within this time after an answer is the second half of a double click. */
+const echoMs = 1000;
+
+const backoff = { backoff: 'equal', baseMs: 500, factor: 2, capMs: 8000 } as const;
+
+/** One press of Submit. */
+interface Press {
+  readonly content: string;
+  readonly promise: Promise<AnyState>;
+  /** When it was answered. */
+  answeredAt?: number;
+  /** Under which key it was done, or refused. */
+  key?: string;
+}
+
+/** How `sendAction` sends. */
+export interface SendActionOptions {
+  /**
+   * How often the same is sent again by itself, under the same key, while its outcome is unknown. 0 for a call that
+   * can be made once, such as the `serverAction` of React Router. @default 3
+   */
+  readonly maxRetries?: number | undefined;
+}
+
+// No form of `useSafeSubmit` has a name that begins so.
+const storedName = (form: string): string => `${formPrefix}\0${form}`;
+
+/** The script that a server renders behind the hidden field. `submission`: the key that its state has answered. */
+export const scriptOf = (form: string, submission: string | undefined): string =>
+  keyScript(storedName(form), submission);
+
+const forms = new Map<string, ActionForm>();
+
+/** The form of this name in this tab. For browsers only. */
+export function openActionForm(name: string): ActionForm {
+  let form = forms.get(name);
+  if (!form) forms.set(name, (form = new ActionForm(name)));
+  return form;
+}
+
+/** A form that an action of a server processes. It remembers which key has an unknown outcome, also over a reload. */
+export class ActionForm {
+  readonly #name: string;
+  readonly #storage = createTabStorage();
+  readonly #listeners: Set<() => void> = new Set();
+  #latest: Press | undefined;
+  /** Takes the answer of the running call for lost. */
+  #giveUp: () => void = () => {};
+
+  constructor(name: string) {
+    this.#name = storedName(name);
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    if (this.#listeners.size === 0) {
+      globalThis.addEventListener('pageshow', this.#pageShown);
+      globalThis.addEventListener('pagehide', this.#pageHidden);
+    }
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      globalThis.removeEventListener('pageshow', this.#pageShown);
+      globalThis.removeEventListener('pagehide', this.#pageHidden);
+    };
+  };
+
+  /** Another page of this tab may have sent it, when this one comes back from the back-forward cache. */
+  readonly #pageShown = ({ persisted }: PageTransitionEvent): void => {
+    // No answer comes to a page that was put away.
+    if (persisted) this.#giveUp();
+    this.#changed();
+  };
+
+  /** The user may have left before the answer was seen: the same content is told of it once more. */
+  readonly #pageHidden = (): void => {
+    const { answeredAt, key } = this.#latest ?? {};
+    if (this.#latest && key !== undefined && answeredAt !== undefined && isRecent(this.#latest))
+      this.#write({ unknown: key });
+  };
+
+  /** The key to send under, in a form that was rendered with this one. */
+  keyFor(rendered: string): string {
+    return this.#read().unknown ?? rendered;
+  }
+
+  /** The key of an earlier submission that may have been done; undefined while one is under way. */
+  unknownKey(): string | undefined {
+    return this.#latest && this.#latest.answeredAt === undefined ? undefined : this.#read().unknown;
+  }
+
+  /** The outcome of this key is known from the state of a page. */
+  recordAnswer(key: string): void {
+    if (this.#read().unknown !== key) return;
+    this.#write({ unknown: undefined });
+    this.#changed();
+  }
+
+  /**
+   * Sends the fields, once for a double click, and again by itself while their outcome is unknown.
+   *
+   * @throws what the call has thrown on purpose: a redirect, or another answer.
+   */
+  async send<TState extends AnyState>(
+    fields: FormData,
+    call: (fields: FormData) => Promise<TState>,
+    { maxRetries = 3 }: SendActionOptions = {},
+  ): Promise<TState> {
+    const content = await fingerprintOf(contentOf(fields));
+    const before = this.#latest;
+    // A form has one action, so what it was answered has the type of this one.
+    if (before?.content === content && isRecent(before)) return before.promise as Promise<TState>;
+    const deliver = async (): Promise<TState> => {
+      // One after the other: what is other content is another submission.
+      await before?.promise.catch(() => {});
+      return this.#deliver(fields, content, call, maxRetries);
+    };
+    const press: Press = { content, promise: deliver() };
+    this.#latest = press;
+    const end = (): void => {
+      press.answeredAt = systemNow();
+      this.#changed();
+    };
+    press.promise.then(end, end);
+    return press.promise as Promise<TState>;
+  }
+
+  async #deliver<TState extends AnyState>(
+    fields: FormData,
+    content: string,
+    call: (fields: FormData) => Promise<TState>,
+    maxRetries: number,
+  ): Promise<TState> {
+    const rendered = fields.get(keyField);
+    if (typeof rendered !== 'string')
+      throw new TypeError(`A form of an action has no key: render <KeyField> in it.`);
+    const key = this.#freshen(this.keyFor(rendered), content);
+    const sent = contentOf(fields);
+    sent.set(keyField, key);
+    this.#write({ unknown: key, sentAt: undefined });
+    for (let retry = 1; ; retry++) {
+      const state = await this.#attempt(key, content, () => call(sent));
+      if (state && state.status !== 'unknown') return state;
+      // A state of an action may be this one, whatever its data.
+      const unknown: AnyState = { status: 'unknown', key, fields: {} };
+      if (retry > maxRetries) return state ?? (unknown as TState);
+      const delayMs = backoffDelay({ ...backoff, retry }, systemRandom);
+      await new Promise<void>((resolve) => systemClock.setTimeout(resolve, delayMs));
+    }
+  }
+
+  /**
+   * A page that was gone back to has a key whose outcome is known. The same content is told of it; other content is
+   * another submission.
+   */
+  #freshen(key: string, content: string): string {
+    const [, sent = content] = this.#read().used.findLast(([used]) => used === key) ?? [];
+    return sent === content ? key : dateKey(createIdempotencyKey(), systemNow());
+  }
+
+  /** @returns undefined if its answer is lost. */
+  async #attempt<TState extends AnyState>(
+    key: string,
+    content: string,
+    call: () => Promise<TState>,
+  ): Promise<TState | undefined> {
+    const end = (): void => {
+      const used = [...this.#read().used, [key, content] as const].slice(-mostUsed);
+      this.#write({ unknown: undefined, used });
+      if (this.#latest?.content === content) this.#latest.key = key;
+    };
+    const givenUp = new Promise<undefined>((resolve) => {
+      this.#giveUp = () => resolve(undefined);
+    });
+    try {
+      const state = await Promise.race([call(), givenUp]);
+      if (state && state.status !== 'unknown') end();
+      return state;
+    } catch (thrown) {
+      if (!isDeliberate(thrown)) return undefined;
+      if (isRedirect(thrown)) end();
+      else this.#write({ unknown: undefined });
+      throw thrown;
+    }
+  }
+
+  readonly #changed = (): void => {
+    for (const listener of this.#listeners) listener();
+  };
+
+  #read(): Kept {
+    return parse(this.#storage.read(this.#name));
+  }
+
+  #write(change: Partial<Kept>): void {
+    this.#storage.write(this.#name, JSON.stringify({ ...this.#read(), ...change }));
+  }
+}
+
+function isRecent({ answeredAt }: Press): boolean {
+  if (answeredAt === undefined) return true;
+  const sinceMs = systemNow() - answeredAt;
+  return sinceMs >= 0 && sinceMs < echoMs;
+}
+
+/** What is in the storage may be anybody's. */
+function parse(text: string | null): Kept {
+  try {
+    const kept = JSON.parse(text ?? '{}') as Readonly<Record<string, unknown>>;
+    const { unknown, used } = kept;
+    const sentAt = kept['sentAt'] as number | undefined;
+    const isOld = sentAt !== undefined && systemNow() - sentAt > nativeMs;
+    return {
+      unknown: typeof unknown === 'string' && !isOld ? unknown : undefined,
+      sentAt,
+      used: Array.isArray(used) ? (used as Kept['used']).filter(Array.isArray) : [],
+    };
+  } catch {
+    return { used: [] };
+  }
+}

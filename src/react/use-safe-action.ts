@@ -1,0 +1,231 @@
+import * as React from 'react';
+import {
+  createElement,
+  type FormEvent,
+  Fragment,
+  type ReactElement,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
+import { openActionForm, scriptOf, type SendActionOptions } from '../form/action-form.ts';
+import { type ActionState, contentOf, keyField } from '../lib/action-state.ts';
+
+type AnyState = ActionState<unknown, unknown>;
+
+// Not imported by its name, which React 18 does not have.
+const useActionState: typeof React.useActionState =
+  (React as Partial<typeof React>).useActionState ??
+  (() => {
+    throw new Error('useSafeAction needs the useActionState of React 19.');
+  });
+
+/** The props of {@link KeyField}. */
+export interface KeyFieldProps {
+  /** The state of the form, or its first. */
+  readonly state: { readonly key: string; readonly submission?: string | undefined };
+  /** The name of the form. Each form of the site needs its own. */
+  readonly form: string;
+  /** That of the page's Content-Security-Policy, for the script. @default none */
+  readonly nonce?: string | undefined;
+}
+
+/**
+ * The hidden field with the key of a form that an `idempotentAction` processes. A server renders it with the key of the
+ * state, so it works before and without JavaScript. A tab keeps the key of a submission that may have been done, also
+ * over a reload. For the time before the page has its JavaScript, the server adds a script of half a kilobyte. Where a
+ * policy forbids it, a form that is sent in that time, and again after a reload, is sent under two keys.
+ *
+ * @example
+ * ```tsx
+ * <form action={formAction}>
+ *   <KeyField state={state} form="checkout" />
+ *   <button>Order</button>
+ * </form>
+ * ```
+ */
+export function KeyField({ state, form, nonce }: KeyFieldProps): ReactElement {
+  const { key, submission } = state;
+  const ref = useRef<HTMLInputElement>(null);
+  const value = useSyncExternalStore(
+    useSubscribe(form),
+    () => openActionForm(form).keyFor(key),
+    () => key,
+  );
+  const isServerRendered = useSyncExternalStore(subscribeToNothing, isNever, isAlways);
+  useEffect(() => ref.current?.setAttribute('data-live', ''), []);
+  useEffect(() => {
+    if (submission !== undefined) openActionForm(form).recordAnswer(submission);
+  }, [form, submission]);
+  const input = createElement('input', {
+    ref,
+    type: 'hidden',
+    name: keyField,
+    value,
+    // Browsers fill in again what a page had before its reload, unless they are told not to.
+    autoComplete: 'off',
+    // The script may have changed it.
+    suppressHydrationWarning: true,
+  });
+  const __html = isServerRendered ? scriptOf(form, submission) : '';
+  const script =
+    isServerRendered &&
+    createElement('script', {
+      nonce,
+      dangerouslySetInnerHTML: { __html },
+      suppressHydrationWarning: true,
+    });
+  return createElement(Fragment, undefined, input, script);
+}
+
+const subscribeToNothing = () => () => {};
+const isNever = (): boolean => false;
+const isAlways = (): boolean => true;
+
+const useSubscribe = (form: string): ((listener: () => void) => () => void) =>
+  useCallback((listener: () => void) => openActionForm(form).subscribe(listener), [form]);
+
+/** What {@link useSafeAction} returns. */
+export interface SafeAction<TState> {
+  /** What has become of the form: the answer of the action, or `unknown`. */
+  readonly state: TState;
+  readonly isPending: boolean;
+  /** For the form element: `<form {...formProps}>`. */
+  readonly formProps: {
+    readonly action: (fields: FormData) => void;
+    readonly onSubmit: (event: FormEvent<HTMLFormElement>) => void;
+  };
+}
+
+/**
+ * A form over `useActionState`, for an action made by `idempotentAction`. Before and without JavaScript the browser
+ * sends it. With JavaScript a double click is one submission, an answer that is lost does not lead to the error
+ * boundary, and the same is sent again under the same key: up to three times by itself, then with the next press, also
+ * after a reload. The fields keep what was typed, until it is done.
+ *
+ * @param initialState - From `createActionState`, on the server.
+ * @throws Error before React 19, which has no `useActionState`.
+ *
+ * @example
+ * ```tsx
+ * 'use client';
+ * import type { ActionState } from 'steadfetch/server';
+ * import { KeyField, useSafeAction } from 'steadfetch/react';
+ *
+ * // From a file with 'use server'.
+ * declare const placeOrder: (
+ *   previous: unknown,
+ *   fields: FormData,
+ * ) => Promise<ActionState<{ id: number }>>;
+ *
+ * export function Checkout({ first }: { first: ActionState<never> }) {
+ *   const { state, isPending, formProps } = useSafeAction(placeOrder, first, { form: 'checkout' });
+ *   return (
+ *     <form {...formProps}>
+ *       <KeyField state={state} form="checkout" />
+ *       <input name="article" aria-label="Article" required />
+ *       <button aria-disabled={isPending}>Order</button>
+ *       <p role="status">
+ *         {state.status === 'succeeded' && `Ordered. Your number is ${state.data.id}.`}
+ *         {state.status === 'unknown' && 'It may have been ordered. Press again: you will not get two.'}
+ *         {state.status === 'needs-confirmation' &&
+ *           'You have sent another order with this form before. Press again to order this, too.'}
+ *       </p>
+ *     </form>
+ *   );
+ * }
+ * ```
+ */
+export function useSafeAction<TState extends AnyState>(
+  action: (previous: TState, fields: FormData) => Promise<TState>,
+  initialState: ActionState<never> | TState,
+  { form }: { readonly form: string },
+): SafeAction<TState> {
+  const first = initialState as Awaited<TState>;
+  const [answer, formAction, isSentByReact] = useActionState<TState, FormData>(action, first);
+  const [sending, setSending] = useState(0);
+  const [own, setOwn] = useState<Ended<TState>>();
+  const isOwn = own?.after === answer;
+  // As React does with what an action throws: for the error boundary, or the framework's own.
+  if (isOwn && own.kind === 'thrown') throw own.thrown;
+  const known = isOwn && own.kind === 'answered' ? own.state : answer;
+  const unknownKey = useSyncExternalStore(
+    useSubscribe(form),
+    () => openActionForm(form).unknownKey(),
+    () => undefined,
+  );
+  const isUnknown = known.status === 'idle' && unknownKey !== undefined;
+  const unknown = { status: 'unknown', key: unknownKey ?? '', fields: {} } as AnyState as TState;
+  const state = isUnknown ? unknown : known;
+
+  const onSubmit = (event: FormEvent<HTMLFormElement>): void => {
+    if (event.defaultPrevented) return;
+    event.preventDefault();
+    const element = event.currentTarget;
+    const { submitter } = event.nativeEvent as SubmitEvent;
+    const read = (): FormData => new FormData(element, submitter);
+    const fields = read();
+    // In no transition: it would hold back all others of the page until it has ended.
+    void (async () => {
+      setSending((count) => count + 1);
+      try {
+        const next = await openActionForm(form).send(fields, (sent) => action(state, sent));
+        // What was typed meanwhile stays.
+        if (next.status === 'succeeded' && isSame(read(), fields)) element.reset();
+        setOwn({ kind: 'answered', state: next, after: answer });
+      } catch (thrown) {
+        setOwn({ kind: 'thrown', thrown, after: answer });
+      }
+      setSending((count) => count - 1);
+    })();
+  };
+  const isPending = sending > 0 || isSentByReact;
+  return { state, isPending, formProps: { action: formAction, onSubmit } };
+}
+
+/** How the latest submission has ended; `after`: the state that React had then. */
+type Ended<TState> = { readonly after: TState } & (
+  | { readonly kind: 'answered'; readonly state: TState }
+  | { readonly kind: 'thrown'; readonly thrown: unknown }
+);
+
+function isSame(one: FormData, other: FormData): boolean {
+  const [entries, others] = [one, other].map((fields) => [...contentOf(fields)]);
+  return JSON.stringify(entries) === JSON.stringify(others);
+}
+
+/**
+ * Sends a form to an action made by `idempotentAction`, where a framework sends its forms itself: in the
+ * `clientAction` of React Router. A double click is one submission, and an answer that is lost gives the state
+ * `unknown`. The next press is sent under the same key, also after a reload.
+ *
+ * @param form - The name of the form: that of its {@link KeyField}.
+ * @throws what the call has thrown on purpose, such as a redirect.
+ *
+ * @example
+ * ```ts
+ * import type { ActionState } from 'steadfetch/server';
+ * import { sendAction } from 'steadfetch/react';
+ *
+ * export async function clientAction({
+ *   request,
+ *   serverAction,
+ * }: {
+ *   request: Request;
+ *   serverAction: () => Promise<ActionState<{ id: number }>>;
+ * }) {
+ *   const fields = await request.clone().formData();
+ *   return sendAction('checkout', fields, serverAction, { maxRetries: 0 });
+ * }
+ * ```
+ */
+export function sendAction<TState extends AnyState>(
+  form: string,
+  fields: FormData,
+  call: (fields: FormData) => Promise<TState>,
+  options?: SendActionOptions,
+): Promise<TState> {
+  return openActionForm(form).send(fields, call, options);
+}

@@ -1,0 +1,3 @@
+import { orders } from './ledger.ts';
+
+export const loader = (): Response => Response.json(orders);
