@@ -191,7 +191,7 @@ test('the count of effects is read from --count-url, and another origin gets no 
   );
   const args = [...usual, '--count-url', counter.url, '--only', 'mismatch-not-run'];
   const { code, stdout } = await check(shop.url.href, ...args);
-  expect(stdout).toContain('refused, and done 1 times, by the count');
+  expect(stdout).toContain('refused, and done once, by the count');
   expect(new Set(counter.requests)).toEqual(new Set(['GET /orders']));
   expect(code).toBe(1);
 });

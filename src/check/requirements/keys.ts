@@ -1,6 +1,6 @@
 import { type Change, describe, type Operation } from '../api.ts';
 import { type Dialect, isDone } from '../dialects.ts';
-import { all, type Finding, holds, met, skipped, unknown, violated } from '../finding.ts';
+import { all, type Finding, holds, met, skipped, unknown, violated, times } from '../finding.ts';
 import {
   type Check,
   declaredBy,
@@ -44,7 +44,7 @@ async function refusesKey(check: Check, change: Change): Promise<Finding> {
     holds(result.status >= 400 && result.status < 500, `it is answered ${describe(result)}`),
     holds(
       effects === undefined || effects === 0,
-      `refused, and done ${effects} times, by the count`,
+      `refused, and done ${times(effects)}, by the count`,
     ),
   );
 }
@@ -97,7 +97,7 @@ export const keys: readonly Requirement[] = [
   },
   {
     id: 'key-missing-not-run',
-    sentence: 'Such a request is not done.',
+    sentence: 'A request without a key is not done, if the API requires one.',
     source: draft('2.7'),
     level: 'must',
     appliesTo: isRequired,
@@ -108,7 +108,7 @@ export const keys: readonly Requirement[] = [
   },
   {
     id: 'key-missing-problem',
-    sentence: 'The refusal describes the problem, or links its description.',
+    sentence: 'The refusal of a missing key describes the problem, or links its description.',
     source: draft('2.7'),
     level: 'should',
     appliesTo: isRequired,

@@ -1,7 +1,7 @@
 import { describe, type Operation } from '../api.ts';
 import { isDone, isInProgress, isMismatch } from '../dialects.ts';
 import type { Measured } from '../evidence.ts';
-import { all, CannotTell, type Finding, holds, met, unknown, violated } from '../finding.ts';
+import { all, CannotTell, type Finding, holds, met, unknown, violated, times } from '../finding.ts';
 import type { Answer } from '../wire.ts';
 import { wait } from '../wire.ts';
 import { type Check, declaredBy, difference, draft, type Requirement } from './requirement.ts';
@@ -116,7 +116,8 @@ export const simultaneous: readonly Requirement[] = [
   },
   {
     id: 'race-answers',
-    sentence: 'Each of them gets the answer, or is told that the first one is still running.',
+    sentence:
+      'Each of five at the same moment gets the answer, or is told that the first one is still running.',
     source: draft('2.7'),
     level: 'must',
     run: async (check) => {
@@ -191,7 +192,7 @@ export const simultaneous: readonly Requirement[] = [
       const operationsSeen = evidence.countOperations(first);
       return all(
         holds(differs === undefined, `a retry gets another answer: ${differs}`),
-        holds(effects === undefined || effects === atOnce, `done ${effects} times, by the count`),
+        holds(effects === undefined || effects === atOnce, `done ${times(effects)}, by the count`),
         holds(!evidence.canTell || operationsSeen === atOnce, 'several keys share an answer'),
       );
     },
