@@ -40,7 +40,7 @@ export interface Change {
 
 /** Short enough for a line of the report. */
 export function describe({ status, text, failure, headers }: Answer): string {
-  if (failure !== undefined) return `no answer (${failure})`;
+  if (failure !== undefined) return `nothing (${failure})`;
   const oneLine = text.replaceAll(/\s+/g, ' ').trim();
   const body = oneLine.length > 120 ? `${oneLine.slice(0, 119)}…` : oneLine;
   const location = headers['location'] === undefined ? '' : ` Location: ${headers['location']}`;

@@ -161,7 +161,8 @@ export async function calibrate(api: Api, evidence: Evidence, settings: Settings
 /** Why a first request may have been refused, and the option that helps. */
 function explain(answer: Answer, { url, declared }: Settings): string {
   const { status, failure } = answer;
-  if (failure !== undefined) return `${url.href} gives ${describe(answer)}. Does the server run?`;
+  if (failure !== undefined)
+    return `${url.href} does not answer (${failure}). Does the server run?`;
   const { header, format = 'structured' } = declared.profile as {
     header?: string;
     format?: string;

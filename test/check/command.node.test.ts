@@ -112,7 +112,7 @@ describe('an API that cannot be checked is said to be so, with the remedy:', () 
 
   test('no server', async () => {
     const { code, stderr } = await check('http://127.0.0.1:1/orders', '--yes');
-    expect(stderr).toContain('gives no answer (ECONNREFUSED). Does the server run?');
+    expect(stderr).toContain('does not answer (ECONNREFUSED). Does the server run?');
     expect(code).toBe(2);
   });
 

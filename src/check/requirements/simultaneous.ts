@@ -50,11 +50,16 @@ export const meanwhile = (check: Check): Promise<Meanwhile> =>
     const { api, evidence } = check;
     const operation = api.operation();
     const { result, effects } = await evidence.measure(async () => {
+      let hasEnded = false;
       const slow = api.send(operation, { trigger: 'slow' });
+      const ended = slow.then(() => (hasEnded = true));
       await wait(50);
       const same = api.send(operation, sameBytes(check));
       const otherKey = await api.send(api.operation());
-      const otherBytes = await sendOtherBytes(check, operation);
+      const late = await sendOtherBytes(check, operation);
+      // An answer after the end of the slow request shows nothing.
+      const otherBytes = hasEnded ? undefined : late;
+      await ended;
       const [first, retried] = await Promise.all([slow, same]);
       const after = await api.sendUntilAnswered(operation, sameBytes(check));
       return { first, same: retried, otherKey, otherBytes, after };
@@ -247,7 +252,10 @@ export const simultaneous: readonly Requirement[] = [
     appliesTo: ({ mismatch }) => !mismatch.includes('replayed'),
     run: async (check) => {
       const { otherBytes } = await meanwhile(check);
-      if (!otherBytes) return unknown('no other body is known: give one with --other-body');
+      if (!otherBytes)
+        return unknown(
+          'no other body is known (--other-body), or --trigger slow had ended before its answer',
+        );
       const isRight =
         isMismatch(check.declared, otherBytes) || isInProgress(check.declared, otherBytes);
       return holds(isRight, `it is answered ${describe(otherBytes)}`);
