@@ -53,6 +53,8 @@ export class Api {
   readonly #settings: Settings;
   #operations = 0;
   #requests = 0;
+  /** How many keys were in progress for the whole lease: after some of them no more is waited for. */
+  #leasesEnded = 0;
   #otherText: ((text: string) => string) | undefined;
 
   constructor(settings: Settings) {
@@ -167,8 +169,12 @@ export class Api {
     const startMs = systemClock.now();
     for (let delayMs = 25; ; delayMs = Math.min(delayMs * 2, 1000)) {
       const answer = await this.send(operation, change);
-      const isLate = systemClock.now() - startMs > this.#settings.leaseMs;
-      if (!isInProgress(this.#settings.declared, answer) || isLate) return answer;
+      if (!isInProgress(this.#settings.declared, answer)) return answer;
+      if (this.#leasesEnded >= 5) return answer;
+      if (systemClock.now() - startMs > this.#settings.leaseMs) {
+        this.#leasesEnded += 1;
+        return answer;
+      }
       await wait(delayMs);
     }
   }

@@ -162,10 +162,7 @@ const steadied = (seen: string): string =>
     .replaceAll(/\/(orders|invoices)\/\d+/g, '/$1/…')
     .replaceAll('|', '\\|');
 
-function section(
-  { name, used, declares }: Middleware,
-  { results, requests, stopped }: Report,
-): string[] {
+function section({ name, used, declares }: Middleware, { results, stopped }: Report): string[] {
   const violated = results.filter(({ finding }) => finding.kind === 'violated');
   const count = (kind: string): number =>
     results.filter(({ finding }) => finding.kind === kind).length;
@@ -180,7 +177,7 @@ function section(
     '',
     `Declared: ${declares}.`,
     '',
-    `${count('met')} met, ${violated.length} violated, ${count('unknown')} not found out, ${count('skipped')} do not concern it or were not tried; ${requests} requests.${stopped === undefined ? '' : ` Stopped: ${stopped}`}`,
+    `${count('met')} met, ${violated.length} violated, ${count('unknown')} not found out, ${count('skipped')} do not concern it or were not tried.${stopped === undefined ? '' : ` Stopped: ${stopped}`}`,
     '',
     '| requirement | level | sentence | seen |',
     '|---|---|---|---|',
