@@ -2,7 +2,7 @@ import { parseRetryAfter } from '../headers/retry-after.ts';
 import { createIdempotencyKey, serializeKey } from '../idempotency/key.ts';
 import { systemClock } from '../lib/clock.ts';
 import { type BodyType, fill, readJson, typeOfBody, variantsOf, withValue } from './body.ts';
-import { isDone, isInProgress } from './dialects.ts';
+import { isAmbiguous, isDone, isInProgress } from './dialects.ts';
 import { CannotRun, CannotTell } from './finding.ts';
 import type { Settings, Trigger } from './settings.ts';
 import {
@@ -46,6 +46,9 @@ export function describe({ status, text, failure, headers }: Answer): string {
   const location = headers['location'] === undefined ? '' : ` Location: ${headers['location']}`;
   return `${status}${location}${body === '' ? ' without a body' : ` ${body}`}`;
 }
+
+/** How long an answer is asked for again that may be a final refusal. */
+const shortLeaseMs = 300;
 
 /** The API under check: how an operation is written, sent and repeated. */
 export class Api {
@@ -169,9 +172,11 @@ export class Api {
     const startMs = systemClock.now();
     for (let delayMs = 25; ; delayMs = Math.min(delayMs * 2, 1000)) {
       const answer = await this.send(operation, change);
-      if (!isInProgress(this.#settings.declared, answer)) return answer;
-      if (this.#leasesEnded >= 5) return answer;
-      if (systemClock.now() - startMs > this.#settings.leaseMs) {
+      const { declared, leaseMs } = this.#settings;
+      if (!isInProgress(declared, answer) || this.#leasesEnded >= 5) return answer;
+      const waitedMs = systemClock.now() - startMs;
+      if (isAmbiguous(declared, answer) && waitedMs > shortLeaseMs) return answer;
+      if (waitedMs > leaseMs) {
         this.#leasesEnded += 1;
         return answer;
       }
