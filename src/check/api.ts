@@ -2,7 +2,7 @@ import { parseRetryAfter } from '../headers/retry-after.ts';
 import { createIdempotencyKey, serializeKey } from '../idempotency/key.ts';
 import { systemClock } from '../lib/clock.ts';
 import { type BodyType, fill, readJson, typeOfBody, variantsOf, withValue } from './body.ts';
-import { isDone, isInProgress } from './dialects.ts';
+import { isAmbiguous, isDone, isInProgress } from './dialects.ts';
 import { CannotRun, CannotTell } from './finding.ts';
 import type { Settings, Trigger } from './settings.ts';
 import {
@@ -40,12 +40,15 @@ export interface Change {
 
 /** Short enough for a line of the report. */
 export function describe({ status, text, failure, headers }: Answer): string {
-  if (failure !== undefined) return `no answer (${failure})`;
+  if (failure !== undefined) return `nothing (${failure})`;
   const oneLine = text.replaceAll(/\s+/g, ' ').trim();
   const body = oneLine.length > 120 ? `${oneLine.slice(0, 119)}…` : oneLine;
   const location = headers['location'] === undefined ? '' : ` Location: ${headers['location']}`;
   return `${status}${location}${body === '' ? ' without a body' : ` ${body}`}`;
 }
+
+/** How long an answer is asked for again that may be a final refusal. */
+const shortLeaseMs = 300;
 
 /** The API under check: how an operation is written, sent and repeated. */
 export class Api {
@@ -53,6 +56,8 @@ export class Api {
   readonly #settings: Settings;
   #operations = 0;
   #requests = 0;
+  /** How many keys were in progress for the whole lease: after some of them no more is waited for. */
+  #leasesEnded = 0;
   #otherText: ((text: string) => string) | undefined;
 
   constructor(settings: Settings) {
@@ -167,8 +172,14 @@ export class Api {
     const startMs = systemClock.now();
     for (let delayMs = 25; ; delayMs = Math.min(delayMs * 2, 1000)) {
       const answer = await this.send(operation, change);
-      const isLate = systemClock.now() - startMs > this.#settings.leaseMs;
-      if (!isInProgress(this.#settings.declared, answer) || isLate) return answer;
+      const { declared, leaseMs } = this.#settings;
+      if (!isInProgress(declared, answer) || this.#leasesEnded >= 5) return answer;
+      const waitedMs = systemClock.now() - startMs;
+      if (isAmbiguous(declared, answer) && waitedMs > shortLeaseMs) return answer;
+      if (waitedMs > leaseMs) {
+        this.#leasesEnded += 1;
+        return answer;
+      }
       await wait(delayMs);
     }
   }

@@ -106,16 +106,15 @@ function hasErrors(text: string): boolean {
 export const isDone = ({ codes }: Dialect, { status, text }: Answer): boolean =>
   status >= 200 && status < 300 && !(codes && hasErrors(text));
 
-export function isInProgress(declared: Dialect, answer: Answer): boolean {
-  const { inProgress, mismatch, codes } = declared;
-  const { status, text, headers } = answer;
-  if (codes) return text.includes(codes.inProgress);
-  if (!hasStatus(inProgress, status)) return false;
-  // A status that means both is of a request that runs where it asks for another attempt.
+/** Whether an answer says, by its status, that the first request is still running. */
+export const isInProgress = ({ inProgress, codes }: Dialect, { status, text }: Answer): boolean =>
+  codes ? text.includes(codes.inProgress) : hasStatus(inProgress, status);
+
+/** Whether it may as well say that the bytes are others: one status for both, and no Retry-After. */
+export function isAmbiguous({ mismatch, codes }: Dialect, { status, headers }: Answer): boolean {
+  const isBoth = mismatch.includes(`${status}`) || (status !== 409 && hasStatus(mismatch, status));
   const asksAgain = headers['retry-after'] !== undefined || headers['transient-error'] === 'true';
-  const isAmbiguous =
-    mismatch.includes(`${status}`) || (status !== 409 && hasStatus(mismatch, status));
-  return !isAmbiguous || asksAgain;
+  return !codes && isBoth && !asksAgain;
 }
 
 /** Whether an answer refuses other bytes under a known key. */

@@ -1,7 +1,7 @@
 import { type Api, describe, type Operation } from './api.ts';
 import { leavesOf, readJson } from './body.ts';
 import { isDone } from './dialects.ts';
-import { CannotRun, type Finding, met, unknown, violated } from './finding.ts';
+import { CannotRun, type Finding, met, unknown, violated, times } from './finding.ts';
 import type { Settings } from './settings.ts';
 import type { Answer } from './wire.ts';
 
@@ -113,11 +113,13 @@ export class Evidence {
     const seen = this.countOperations(done);
     const shown = done.map(describe).join(' | ');
     if (this.canTell && seen > wanted)
-      return violated(`done ${seen} times, by the answers: ${shown}`);
+      return violated(`done ${times(seen)}, by the answers: ${shown}`);
     if (effects !== undefined) {
       return effects === wanted
         ? met
-        : violated(`done ${effects} times, by the count; the answers: ${shown || 'none is a 2xx'}`);
+        : violated(
+            `done ${times(effects)}, by the count; the answers: ${shown || 'none is a 2xx'}`,
+          );
     }
     if (done.length === 0) return unknown(`no answer says that it was done; ${countHint}`);
     if (!this.canTell) return unknown(`the answers of two operations are alike; ${countHint}`);
@@ -131,7 +133,7 @@ export class Evidence {
     if (done) return violated(`it was done: ${describe(done)}`);
     if (effects === undefined)
       return unknown(`only a count shows what was not answered; ${countHint}`);
-    return effects === 0 ? met : violated(`refused, and done ${effects} times, by the count`);
+    return effects === 0 ? met : violated(`refused, and done ${times(effects)}, by the count`);
   }
 }
 
@@ -159,7 +161,8 @@ export async function calibrate(api: Api, evidence: Evidence, settings: Settings
 /** Why a first request may have been refused, and the option that helps. */
 function explain(answer: Answer, { url, declared }: Settings): string {
   const { status, failure } = answer;
-  if (failure !== undefined) return `${url.href} gives ${describe(answer)}. Does the server run?`;
+  if (failure !== undefined)
+    return `${url.href} does not answer (${failure}). Does the server run?`;
   const { header, format = 'structured' } = declared.profile as {
     header?: string;
     format?: string;

@@ -22,6 +22,10 @@ export const all = (...findings: readonly Finding[]): Finding =>
 export const holds = (isSo: boolean, otherwise: string): Finding =>
   isSo ? met : violated(otherwise);
 
+/** How often, in words. */
+export const times = (count: number | undefined): string =>
+  count === 1 ? 'once' : count === 2 ? 'twice' : `${count ?? 0} times`;
+
 /** The check as a whole cannot go on. */
 export class CannotRun extends Error {
   override name = 'CannotRun' as const;

@@ -90,7 +90,7 @@ export async function runCheck(settings: Settings, onProgress: OnProgress): Prom
       try {
         const finding = await decide(requirement, check);
         results.push({ id, group: title, level, sentence, source, finding });
-        if (finding.kind === 'violated' && finding.seen.includes('no answer'))
+        if (finding.kind === 'violated' && finding.seen.includes('nothing ('))
           await requireAlive(check, id);
       } catch (error) {
         if (!(error instanceof CannotRun)) throw error;

@@ -112,7 +112,7 @@ describe('an API that cannot be checked is said to be so, with the remedy:', () 
 
   test('no server', async () => {
     const { code, stderr } = await check('http://127.0.0.1:1/orders', '--yes');
-    expect(stderr).toContain('gives no answer (ECONNREFUSED). Does the server run?');
+    expect(stderr).toContain('does not answer (ECONNREFUSED). Does the server run?');
     expect(code).toBe(2);
   });
 
@@ -191,7 +191,7 @@ test('the count of effects is read from --count-url, and another origin gets no 
   );
   const args = [...usual, '--count-url', counter.url, '--only', 'mismatch-not-run'];
   const { code, stdout } = await check(shop.url.href, ...args);
-  expect(stdout).toContain('refused, and done 1 times, by the count');
+  expect(stdout).toContain('refused, and done once, by the count');
   expect(new Set(counter.requests)).toEqual(new Set(['GET /orders']));
   expect(code).toBe(1);
 });

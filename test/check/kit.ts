@@ -104,8 +104,12 @@ export function testKit(
     const declared = { ...usual.declared, ...settings };
     const report = await runCheck({ ...usual, declared }, () => {});
     expect(wrongIn(report)).toEqual([]);
-    const open = report.results.filter(({ finding }) => finding.kind === 'unknown');
-    expect(open).toEqual([]);
+    const open = report.results
+      .filter(({ finding }) => finding.kind === 'unknown')
+      .map(({ id }) => id);
+    // With one handle of SQLite all others wait for a transaction: none is answered while one runs.
+    const whileRunning = /^in-progress-|^slow-other-bytes$/;
+    expect(open.filter((id) => !whileRunning.test(id))).toEqual([]);
     const skipped = report.results.filter(({ finding }) => finding.kind === 'skipped');
     expect(skipped.map(({ id }) => id)).toEqual(untried);
   });

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { dialects } from '../../src/check/dialects.ts';
+import { requirements } from '../../src/check/requirements/all.ts';
 import { runCheck } from '../../src/check/run.ts';
 import type { Settings } from '../../src/check/settings.ts';
 import { createSettings, wrongIn } from './rig.ts';
@@ -140,6 +141,9 @@ async function start(style: Style, limitEvery = Infinity) {
 const { draft, stripe, square, shopify, monday } = dialects;
 const mutation = '{"query":"mutation M { create }","variables":{"title":"kite {{unique}}"}}';
 let clock = 0;
+const requirementsWithoutRetryAfter = requirements
+  .map(({ id }) => id)
+  .filter((id) => id !== 'in-progress-retry-after');
 
 const styles: readonly (readonly [name: string, style: Style, settings: Partial<Settings>])[] = [
   ['waits for the first request', { waits: true }, {}],
@@ -215,6 +219,11 @@ const styles: readonly (readonly [name: string, style: Style, settings: Partial<
       },
     },
     { declared: shopify, body: mutation },
+  ],
+  [
+    'has one status for other bytes and a running request',
+    { mismatch: refusal(409, 'other bytes'), inProgress: refusal(409, 'running', { link: '<x>' }) },
+    { declared: { ...draft, mismatch: ['409'] }, only: requirementsWithoutRetryAfter },
   ],
   [
     'has a time in its answers',

@@ -1,7 +1,7 @@
 import { describe, type Operation } from '../api.ts';
 import { isDone, isInProgress, type Keeping } from '../dialects.ts';
 import type { Measured } from '../evidence.ts';
-import { all, CannotTell, type Finding, holds, met, unknown, violated } from '../finding.ts';
+import { all, CannotTell, type Finding, holds, met, unknown, violated, times } from '../finding.ts';
 import type { Trigger } from '../settings.ts';
 import type { Answer } from '../wire.ts';
 import { type Check, declaredBy, draft, type Requirement } from './requirement.ts';
@@ -41,7 +41,7 @@ function requireClass(failed: Answer, hundred: number, trigger: Trigger): void {
 
 /** Whether a failure is kept as declared. */
 function isKept(keeping: Keeping, { failed, again }: Failed): Finding {
-  const isStored = again.status === failed.status && again.text === failed.text;
+  const isStored = again.status === failed.status;
   if (keeping === 'either') return met;
   return holds(
     isStored === (keeping === 'stored'),
@@ -143,7 +143,7 @@ export const afterFailures: readonly Requirement[] = [
           ? check.evidence.ranTimes(1, measured, { unseen: 1 })
           : holds(
               !measured.effects,
-              `stored as failed, and done ${measured.effects} times, by the count`,
+              `stored as failed, and done ${times(measured.effects)}, by the count`,
             ),
       ),
   },
@@ -158,7 +158,7 @@ export const afterFailures: readonly Requirement[] = [
         const { effects = 0 } = measured;
         return holds(
           effects === 1 || (effects === 0 && !isDone(check.declared, again)),
-          `done ${effects} times, by the count; the retry is answered ${describe(again)}`,
+          `done ${times(effects)}, by the count; the retry is answered ${describe(again)}`,
         );
       }),
   },
@@ -210,7 +210,7 @@ async function sendAfterCrash({ api, settings }: Check, operation: Operation): P
   const { restart } = settings.hooks;
   await restart?.();
   let answer = await api.sendUntilAnswered(operation);
-  for (let times = 0; answer.status === 0 && times < 10; times += 1)
+  for (let left = 10; answer.status === 0 && left > 0; left -= 1)
     answer = await api.sendUntilAnswered(operation);
   return answer;
 }

@@ -2,7 +2,7 @@ import { describe } from '../api.ts';
 import { enlarge, leavesOf, readJson, variantsOf } from '../body.ts';
 import { isDone, isMismatch } from '../dialects.ts';
 import type { Measured } from '../evidence.ts';
-import { all, type Finding, holds, met, skipped, unknown, violated } from '../finding.ts';
+import { all, type Finding, holds, met, skipped, unknown, violated, times } from '../finding.ts';
 import type { Answer } from '../wire.ts';
 import {
   type Check,
@@ -45,7 +45,7 @@ async function refuses(check: Check, { operation, first }: Done, text: string): 
   if (!isDone(check.declared, result) && result.status > 0 && result.status < 500)
     return holds(
       effects === undefined || effects === 0,
-      `refused, and done ${effects} times, by the count`,
+      `refused, and done ${times(effects)}, by the count`,
     );
   const isReplay = isDone(check.declared, result) && difference(check, first, result) === undefined;
   return violated(
@@ -74,7 +74,7 @@ export const payloads: readonly Requirement[] = [
   },
   {
     id: 'mismatch-not-run',
-    sentence: 'They are not done.',
+    sentence: 'Other bytes with a known key are not done.',
     source: draft('2.2'),
     level: 'must',
     run: async (check) => {
@@ -87,7 +87,7 @@ export const payloads: readonly Requirement[] = [
   },
   {
     id: 'mismatch-keeps-first',
-    sentence: 'The first request still gets its answer afterwards.',
+    sentence: 'After other bytes were refused, the first ones still get their answer.',
     source: draft('2.6'),
     level: 'must',
     run: async (check) => {
@@ -98,7 +98,7 @@ export const payloads: readonly Requirement[] = [
   },
   {
     id: 'mismatch-shows-nothing',
-    sentence: 'The refusal does not show the answer of the first request.',
+    sentence: 'The refusal of other bytes does not show the answer of the first ones.',
     source: draft('6, data leaks'),
     level: 'must',
     appliesTo: comparesBytes,
@@ -111,7 +111,7 @@ export const payloads: readonly Requirement[] = [
   },
   {
     id: 'mismatch-problem',
-    sentence: 'The refusal describes the problem, or links its description.',
+    sentence: 'The refusal of other bytes describes the problem, or links its description.',
     source: draft('2.7'),
     level: 'should',
     appliesTo: comparesBytes,
@@ -186,7 +186,7 @@ export const payloads: readonly Requirement[] = [
       return all(
         holds(!isReplay, `it gets the answer: ${describe(result)}`),
         holds(!isDone(check.declared, result), `it is done: ${describe(result)}`),
-        holds(effects === undefined || effects === 0, `done ${effects} times, by the count`),
+        holds(effects === undefined || effects === 0, `done ${times(effects)}, by the count`),
       );
     },
   },
@@ -226,7 +226,7 @@ export const payloads: readonly Requirement[] = [
       if (first.status >= 400 && first.status < 500)
         return holds(
           !measured.effects,
-          `refused, and done ${measured.effects} times, by the count`,
+          `refused, and done ${times(measured.effects)}, by the count`,
         );
       if (!isDone(declared, first)) return violated(`it is answered ${describe(first)}`);
       return isDone(declared, second)

@@ -1,5 +1,5 @@
 import { describe } from '../api.ts';
-import { all, type Finding, holds, met, skipped, violated } from '../finding.ts';
+import { all, type Finding, holds, met, skipped, violated, times } from '../finding.ts';
 import { isDone } from '../dialects.ts';
 import {
   declaredBy,
@@ -50,7 +50,7 @@ export const replays: readonly Requirement[] = [
   },
   {
     id: 'replay-status',
-    sentence: 'It gets the status of the first answer.',
+    sentence: 'A retry gets the status of the first answer.',
     source: draft('2.6'),
     level: 'must',
     run: async (check) => {
@@ -61,7 +61,7 @@ export const replays: readonly Requirement[] = [
   },
   {
     id: 'replay-body',
-    sentence: 'It gets the body of the first answer, byte by byte.',
+    sentence: 'A retry gets the body of the first answer, byte by byte.',
     source: draft('2.6'),
     level: 'must',
     run: async (check) => {
@@ -75,7 +75,7 @@ export const replays: readonly Requirement[] = [
   },
   {
     id: 'replay-content-type',
-    sentence: 'It gets the Content-Type of the first answer.',
+    sentence: 'A retry gets the Content-Type of the first answer.',
     source: draft('2.6'),
     level: 'must',
     run: async (check) => {
@@ -87,7 +87,7 @@ export const replays: readonly Requirement[] = [
   },
   {
     id: 'replay-location',
-    sentence: 'It gets the Location, ETag, Link and Content-Language of the first answer.',
+    sentence: 'A retry gets the Location, ETag, Link and Content-Language of the first answer.',
     source: draft('2.6'),
     level: 'must',
     run: async (check) => {
@@ -215,7 +215,7 @@ export const replays: readonly Requirement[] = [
       if (!isDone(check.declared, result))
         return skipped('the API refuses the same bytes a second time, whatever the key');
       return all(
-        holds(effects === undefined || effects === 1, `done ${effects} times, by the count`),
+        holds(effects === undefined || effects === 1, `done ${times(effects)}, by the count`),
         holds(
           !evidence.canTell || !evidence.isSameOperation(first, result),
           `both keys get the same answer: ${describe(result)}`,

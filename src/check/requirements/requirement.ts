@@ -2,7 +2,7 @@ import type { Api, Operation } from '../api.ts';
 import { describe } from '../api.ts';
 import { type Dialect, isDone } from '../dialects.ts';
 import type { Evidence, Measured } from '../evidence.ts';
-import { CannotTell, type Finding, holds, met, unknown, violated } from '../finding.ts';
+import { CannotTell, type Finding, holds, met, unknown, violated, times } from '../finding.ts';
 import type { Settings, Trigger } from '../settings.ts';
 import type { Answer } from '../wire.ts';
 
@@ -119,5 +119,5 @@ export function isOwn(
   if (evidence.canTell) return holds(!evidence.isSameOperation(first, other), seen);
   return effects === undefined
     ? unknown('the answers of two operations are alike')
-    : holds(effects === 1, `${describe(other)}, and done ${effects} times, by the count`);
+    : holds(effects === 1, `${describe(other)}, and done ${times(effects)}, by the count`);
 }

@@ -1,7 +1,7 @@
 import { type Change, describe } from '../api.ts';
 import { isDone, isMismatch } from '../dialects.ts';
 import type { Measured } from '../evidence.ts';
-import { all, type Finding, holds, skipped, unknown, violated } from '../finding.ts';
+import { all, type Finding, holds, skipped, unknown, violated, times } from '../finding.ts';
 import type { Answer } from '../wire.ts';
 import {
   type Check,
@@ -68,7 +68,7 @@ export const scopes: readonly Requirement[] = [
   },
   {
     id: 'other-user-runs',
-    sentence: 'The operation of the other user is done.',
+    sentence: 'The operation of another user with the same key is done.',
     source: draft('6, a composite key'),
     level: 'must',
     needs: ['second-user'],
@@ -80,7 +80,7 @@ export const scopes: readonly Requirement[] = [
         holds(isDone(check.declared, other), `it is answered ${describe(other)}`),
         holds(
           measured.effects === undefined || measured.effects === 1,
-          `done ${measured.effects} times, by the count`,
+          `done ${times(measured.effects)}, by the count`,
         ),
       );
     },
@@ -106,7 +106,7 @@ export const scopes: readonly Requirement[] = [
   },
   {
     id: 'other-user-keeps-first',
-    sentence: 'The first user still gets the first answer.',
+    sentence: 'Afterwards the first user still gets the first answer.',
     source: draft('2.6'),
     level: 'must',
     needs: ['second-user'],
