@@ -130,6 +130,6 @@ export class Health {
   }
 
   scheduleProbe(at: number): void {
-    if (this.outage) this.outage = { ...this.outage, probeAt: at };
+    this.outage &&= { ...this.outage, probeAt: at };
   }
 }

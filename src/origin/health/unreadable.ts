@@ -51,7 +51,7 @@ export class Unreadable {
     if (this.#reach?.wasReached(sentAt)) return this.#find();
     const now = this.#clock.now();
     const isRecent = now - this.#checkedAt < forgetMs && this.#answeredAt < this.#checkedAt;
-    if (isRecent || (down.outage && this.#checkedAt >= down.outage.since)) return;
+    if (isRecent || this.#checkedAt >= (down.outage?.since ?? 0)) return;
     this.#checkedAt = now;
     void this.#reach?.check().then((isAnswered) => isAnswered && this.#find());
   }
