@@ -41,10 +41,10 @@ export function endpointsOf(
     scopes.set(shared.endpoint, shared.limitScope);
   }
   const names = new Set([...byName.keys(), ...waiting.keys(), ...latency.usual.keys()]);
-  const isAllDown = all?.downSince !== undefined;
+  const isAllDown = !!all?.outage;
   const endpoints = [...names].map((endpoint): InspectedEndpoint => {
     const own = byName.get(endpoint);
-    const isDown = own?.downSince !== undefined;
+    const isDown = !!own?.outage;
     const limitedUntil = limits.until(scopes.get(endpoint) ?? endpoint);
     const probeAt = own && isDown && !isAllDown ? whenProbed(origin, own).retryAt : undefined;
     const usualLatencyMs = latency.usual.get(endpoint);
@@ -58,7 +58,7 @@ export function endpointsOf(
             : slowStart.isUnderWay(endpoint)
               ? 'recovering'
               : 'up',
-      downSince: onWall(own?.downSince),
+      downSince: onWall(own?.outage?.since),
       retryAt: onWall(isDown ? probeAt : limitedUntil),
       probedBy: isDown && !isAllDown ? probedBy(origin, endpoint) : undefined,
       waiting: waiting.get(endpoint) ?? 0,

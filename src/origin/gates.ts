@@ -24,9 +24,9 @@ const health: Gate = (origin, place) => (origin.health.downFor(place) ? closed :
 
 /** Opens for one waiting attempt, as the probe: rarely in a hidden page, where no user waits. */
 const probe =
-  ({ probeAt = closed }: Health): Gate =>
+  ({ outage }: Health): Gate =>
   () =>
-    probeAt;
+    outage?.probeAt ?? closed;
 
 /** Opens for one attempt after the other during slow start. */
 const turn: Gate = (origin, { endpoint }) => origin.slowStart.nextAt(endpoint);
@@ -75,14 +75,14 @@ export const isNext: Passes = passing(connectivity, leastLimit, health, concurre
  */
 export function whenProbed(
   origin: Origin,
-  { scope, probes, probeAt }: Health,
+  { scope, probes, outage }: Health,
   counts = (place: Place): boolean => isAble(origin, place),
 ): Pick<Pause, 'retryAt' | 'probedBy'> {
   if (origin.leader?.isElsewhere(scope)) return { retryAt: undefined, probedBy: 'another-tab' };
   const isDue =
     !probes.isProbing() &&
     origin.queue.groups().some((group) => isWithin(scope, group) && counts(group.shared));
-  return { retryAt: isDue ? probeAt : undefined };
+  return { retryAt: isDue ? outage?.probeAt : undefined };
 }
 
 /** Why an attempt waits, and until when: a time at which something is sent, or none. */

@@ -19,7 +19,7 @@ const ahead = (at: number, now: number): number => (now < at ? at : -Infinity);
 class RateLimit {
   pausedUntil: number = -Infinity;
   /** The end of the pause as the server gave it, without the jitter that spreads requests after it. */
-  leastPausedUntil: number = -Infinity;
+  leastUntil: number = -Infinity;
   remaining: number = Infinity;
   resetAt: number = -Infinity;
   readonly pace: Pace;
@@ -54,7 +54,7 @@ class RateLimit {
   pause(now: number, ms: number): void {
     const lateMs = Math.min(ms * lateShare, latestMs) * this.#shareOf();
     this.#pausedAt = now;
-    this.leastPausedUntil = Math.max(this.leastPausedUntil, now + ms);
+    this.leastUntil = Math.max(this.leastUntil, now + ms);
     this.pausedUntil = Math.max(this.pausedUntil, now + Math.round(ms + lateMs));
   }
 
@@ -62,7 +62,7 @@ class RateLimit {
   accept(now: number, sentAt: number): void {
     this.pace.accept(now, sentAt);
     // A request that a user forced during the pause was accepted, so the pause is over.
-    if (sentAt > this.#pausedAt) this.pausedUntil = this.leastPausedUntil = -Infinity;
+    if (sentAt > this.#pausedAt) this.pausedUntil = this.leastUntil = -Infinity;
   }
 
   /** Records how many requests the window has left. Within a window the number only falls: answers may overtake. */
@@ -177,7 +177,7 @@ export class RateLimits {
     const limit = this.known.get(scope);
     const now = this.#clock.now();
     if (!limit) return -Infinity;
-    return ahead(Math.max(limit.leastPausedUntil, limit.pace.leastUntil(now)), now);
+    return ahead(Math.max(limit.leastUntil, limit.pace.leastUntil(now)), now);
   }
 
   /** When the first pause of these scopes ends, for display; undefined without a pause. @default all scopes */

@@ -13,6 +13,14 @@ const fastMs = 100;
 /** The lower bound of the usual failure rate. */
 export const leastRate = 0.04;
 
+interface Outage {
+  readonly since: number;
+  /** Whether it was taken over from another tab, or assumed because the device seems to be offline. */
+  readonly isFollowed: boolean;
+  /** When this tab probes next; undefined until that is scheduled. */
+  readonly probeAt?: number;
+}
+
 /**
  * The health of one endpoint, or of a whole origin: up, or down and probed.
  *
@@ -24,10 +32,8 @@ export class Health {
   /** The endpoint, or `everything`. */
   readonly scope: string;
   readonly probes: ProbeSchedule;
-  /** When this tab probes it next; undefined until that is scheduled. */
-  probeAt: number | undefined;
-  /** When it went down; undefined while it is up. */
-  downSince: number | undefined;
+  /** Undefined while it is up. */
+  outage: Outage | undefined;
   /** The number of failures since the last success, their endpoints, and when the first of them was sent. */
   failures = 0;
   readonly failed: Set<string> = new Set();
@@ -39,8 +45,6 @@ export class Health {
   isRejected = true;
   /** Whether the server answered with an error since the last success, so there is a network. */
   isAnswered = false;
-  /** Whether the outage was taken over from another tab, or assumed because the device seems to be offline. */
-  isFollowed = false;
   /** When the latest attempt failed, if that failure is isolated. */
   #aloneAt = -Infinity;
   /** When the latest failed attempt was sent. */
@@ -91,28 +95,28 @@ export class Health {
 
   /** @returns whether it is evidence. While it is down, a success of an attempt sent before a failed one is none. */
   recordSuccess(sentAt: number, now: number, isAnyAnswer: boolean): boolean {
-    const { downSince = Infinity, usualRate } = this;
-    if (!isAnyAnswer && downSince < Infinity && sentAt < this.#failedSentAt) return false;
+    const { outage, usualRate } = this;
+    if (!isAnyAnswer && outage && sentAt < this.#failedSentAt) return false;
     this.answeredSentAt = Math.max(this.answeredSentAt, sentAt);
     // Failures of an outage do not count towards the usual failure rate; failures between answers do.
-    const kept = now - downSince >= leastOutageMs ? 1 : keptAtFailure ** this.failures;
+    const isLong = outage && now - outage.since >= leastOutageMs;
+    const kept = isLong ? 1 : keptAtFailure ** this.failures;
     this.usualRate = (usualRate * kept + 1 - kept) * keptAtSuccess;
     return true;
   }
 
   begin(now: number, isFollowed: boolean, isEarly: boolean): void {
-    this.downSince = now;
-    this.isFollowed = isFollowed;
+    this.outage = { since: now, isFollowed };
     this.probes.begin(isEarly);
   }
 
   /** Ends the outage and keeps the failures, so one more begins it again. @returns how long it was down. */
   release(now: number): number | undefined {
-    const { downSince } = this;
-    if (downSince === undefined) return undefined;
-    this.downSince = undefined;
+    const { outage } = this;
+    if (!outage) return undefined;
+    this.outage = undefined;
     this.probes.close();
-    return now - downSince;
+    return now - outage.since;
   }
 
   /** Ends the outage and forgets the failures. @returns how long it was down. */
@@ -126,6 +130,6 @@ export class Health {
   }
 
   scheduleProbe(at: number): void {
-    this.probeAt = at;
+    this.outage &&= { ...this.outage, probeAt: at };
   }
 }

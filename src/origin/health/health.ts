@@ -40,7 +40,7 @@ export function shownBy(outcome?: Outcome): 'alive' | 'outage' | undefined {
   return outcome.status === 500 || isUnavailable(outcome.status) ? 'outage' : 'alive';
 }
 
-const isDown = (health: Health | undefined): boolean => health?.downSince !== undefined;
+const isDown = (health: Health | undefined): boolean => !!health?.outage;
 
 /**
  * The health of an origin and of its endpoints.
@@ -107,7 +107,7 @@ export class OriginHealth {
     const origin = this.#origin;
     const own = this.#endpoints.get(endpoint);
     const hasFailed = own !== undefined && (own.failures > 0 || isDown(own));
-    const isBound = hasFailed || risk === 2 || (origin.isFollowed && !mayBeOffline);
+    const isBound = hasFailed || risk === 2 || (origin.outage?.isFollowed && !mayBeOffline);
     if (isDown(origin) && isBound) return origin;
     return isDown(own) ? own : undefined;
   }

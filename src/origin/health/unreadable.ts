@@ -49,10 +49,9 @@ export class Unreadable {
     const down = this.#health.down().find(({ scope }) => [everything, endpoint].includes(scope));
     if (!isRejected || !down?.isRejected) return;
     if (this.#reach?.wasReached(sentAt)) return this.#find();
-    const { downSince = 0 } = down;
     const now = this.#clock.now();
     const isRecent = now - this.#checkedAt < forgetMs && this.#answeredAt < this.#checkedAt;
-    if (this.#checkedAt >= downSince || isRecent) return;
+    if (isRecent || this.#checkedAt >= (down.outage?.since ?? 0)) return;
     this.#checkedAt = now;
     void this.#reach?.check().then((isAnswered) => isAnswered && this.#find());
   }

@@ -91,7 +91,9 @@ export function rateLimited(options: RateLimitedOptions): Fault {
       endsAt ??= now + retryAfterSeconds * 1000;
       if (now >= endsAt) return undefined;
       const retryAfter =
-        as === 'date' ? imfFixdate(roundUpToSecond(endsAt)) : `${Math.ceil((endsAt - now) / 1000)}`;
+        as === 'date'
+          ? imfFixdate(Math.ceil(endsAt / 1000) * 1000)
+          : `${Math.ceil((endsAt - now) / 1000)}`;
       return new Response(null, {
         status,
         headers: { 'Retry-After': retryAfter, Date: imfFixdate(now) },
@@ -101,10 +103,6 @@ export function rateLimited(options: RateLimitedOptions): Fault {
       endsAt = undefined;
     },
   });
-}
-
-function roundUpToSecond(timeMs: number): number {
-  return Math.ceil(timeMs / 1000) * 1000;
 }
 
 /** An HTTP-date (RFC 9110 §5.6.7): `toUTCString` has exactly this form, without milliseconds. */
