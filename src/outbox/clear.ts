@@ -197,7 +197,7 @@ export class Forget {
   /** Unless it was settled meanwhile. */
   #leave(id: string): void {
     const known = this.#page.receipts.get(id);
-    const isInDoubt = !!known && (known.facts.isInDoubt || known.isKept);
+    const isInDoubt = !!known && (known.facts.isInDoubt || !!known.isKept);
     this.one(id, known && { ...known.facts, isInDoubt });
   }
 

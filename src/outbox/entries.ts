@@ -39,36 +39,34 @@ export class Entries {
     this.#forget = forget;
   }
 
-  async list(filter: OutboxFilter = {}): Promise<readonly OutboxEntry[]> {
+  readonly list = async (filter: OutboxFilter = {}): Promise<readonly OutboxEntry[]> => {
     const { limit = pageSize } = filter;
     await this.#storage.ready();
     const lists = this.#storage.engines().map((engine) => this.#listOf(engine, filter, limit));
     return (await Promise.all(lists)).flat().slice(0, limit);
-  }
+  };
 
-  find(id: string): Promise<OutboxEntry | undefined> {
-    return this.#first(async (engine) => {
+  readonly find = (id: string): Promise<OutboxEntry | undefined> =>
+    this.#first(async (engine) => {
       const entry = await engine.store.find(id);
       return entry && this.#show(engine, entry);
     });
-  }
 
   /** @returns the key by which it goes now; undefined when there is nothing to retry. */
-  retry(id: string): Promise<string | undefined> {
-    return this.#send(id, (known) => redrive(known, this.#page.clock));
-  }
+  readonly retry = (id: string): Promise<string | undefined> =>
+    this.#send(id, (known) => redrive(known, this.#page.clock));
 
-  async retryAll(): Promise<void> {
+  readonly retryAll = async (): Promise<void> => {
     await this.#storage.ready();
     for (const { store } of this.#storage.engines()) {
       const dead = pagesOf((after, count) => store.list('dead', after, count));
       for await (const { id } of dead)
         await this.#send(id, (known) => redriveSafely(known, this.#page.clock));
     }
-  }
+  };
 
   /** @returns the new key; undefined when there is no such entry, or it is being sent. */
-  async edit(id: string, variables: unknown): Promise<string | undefined> {
+  readonly edit = async (id: string, variables: unknown): Promise<string | undefined> => {
     const { clock, codec, handlers } = this.#page;
     const sealed = await codec.encode('outbox.edit', variables);
     return this.#change(id, (engine, { handler }) => {
@@ -84,7 +82,7 @@ export class Entries {
       });
       return this.#revive(engine, id, as);
     });
-  }
+  };
 
   /** @returns whether there was something to discard. `error` is what its submission ends in. */
   async discard(id: string, error?: unknown): Promise<boolean> {

@@ -5,7 +5,6 @@ import { ClearMark, Forget, obeyMark } from './clear.ts';
 import { createCodec, type OutboxCipher } from './codec.ts';
 import type { Engine } from './delivery/engine.ts';
 import {
-  type EntryEnd,
   type EntryListener,
   type OutboxPage,
   PageMemory,
@@ -20,7 +19,6 @@ import { Redrive, Sweeper } from './redrive.ts';
 import { createDisplay, type Display, isAnyLeft } from './state.ts';
 import { EntryStorage, type OpenDatabase } from './storage.ts';
 import { originOfLane, type Row } from './store/row.ts';
-import type { Settled } from './store/row-store.ts';
 
 /** An entry was delivered, by this tab or another. */
 export interface Delivered {
@@ -92,10 +90,10 @@ export class OutboxCore {
       clearing: () => mark.get(),
     };
     const listener: EntryListener = {
-      onChange: () => this.#change(),
-      onDue: (entry, isUrged) => this.#setDue(entry, isUrged),
-      onEnd: (...ended) => this.#end(...ended),
-      onSetAside: (left, next) => this.#tellSetAside(left, next),
+      onChange: this.#change,
+      onDue: this.#setDue,
+      onEnd: this.#end,
+      onSetAside: this.#tellSetAside,
       onCleared: (token) => void this.#forget.obey(token),
       onLoss: () => void this.#redrive.hearAll(),
     };
@@ -128,29 +126,27 @@ export class OutboxCore {
     page.pauses.ask();
   }
 
-  submit(...given: Parameters<Enqueuer['submit']>): ReturnType<Enqueuer['submit']> {
-    return this.#enqueuer.submit(...given);
-  }
+  readonly submit: Enqueuer['submit'] = (...given) => this.#enqueuer.submit(...given);
 
-  async discard(id: string, error?: unknown): Promise<boolean> {
+  readonly discard = async (id: string, error?: unknown): Promise<boolean> => {
     // It may be on its way to the disk.
     await this.#enqueuer.turn();
     return this.entries.discard(id, error);
-  }
+  };
 
   /** Forgets all entries, in all tabs. */
-  async clear(): Promise<void> {
+  readonly clear = async (): Promise<void> => {
     if (this.#isDisposed) throw disposedOf('outbox.clear');
     const clearing = this.#forget.all();
     void this.#enqueuer.turn(clearing);
     await clearing;
-  }
+  };
 
   /** Resolves with what sends the entries on the disk, once it is known whether there is one. */
-  async engine(): Promise<Engine | undefined> {
+  readonly engine = async (): Promise<Engine | undefined> => {
     await this.#storage.ready();
     return this.#storage.durable();
-  }
+  };
 
   /** Nothing more is sent from here; what is kept stays. */
   dispose(): void {
@@ -305,18 +301,18 @@ export class OutboxCore {
     this.#context.onDelivered(delivered);
   }
 
-  #change(): void {
+  readonly #change = (): void => {
     this.display.refresh();
     this.#page.others.post({ kind: 'changed' });
-  }
+  };
 
-  #setDue(entry: Row, isUrged = false): void {
+  readonly #setDue: EntryListener['onDue'] = (entry, isUrged = false) => {
     const { owner, seq } = entry;
     for (const { worker } of this.#storage.engines()) worker.add(entry, isUrged);
     if (owner !== undefined) this.#page.others.post({ kind: 'due', owner, seq, isUrged });
-  }
+  };
 
-  #end(entry: Row, ended: EntryEnd, settled: Settled | undefined): void {
+  readonly #end: EntryListener['onEnd'] = (entry, ended, settled) => {
     const { receipts, others, memory } = this.#page;
     const { id, handler } = entry;
     const { row, next } = settled ?? {};
@@ -343,14 +339,14 @@ export class OutboxCore {
     }
     if (next) this.#setDue(next);
     this.#change();
-  }
+  };
 
-  #tellSetAside(left: Row, next: Row | undefined): void {
+  readonly #tellSetAside: EntryListener['onSetAside'] = (left, next) => {
     if (left.state === 'dead') {
       this.#page.receipts.reject(left.id, toDeadLetter(left));
       this.#page.others.post({ kind: 'ended', id: left.id });
     }
     if (next) this.#setDue(next);
     this.#change();
-  }
+  };
 }

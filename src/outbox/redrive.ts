@@ -69,7 +69,7 @@ export class Redrive {
     if (!engine || known?.savedIn === undefined) return;
     try {
       const entry = await engine.store.find(id);
-      if (receipts.get(id) !== known) return;
+      if (!receipts.isOpen(id, known)) return;
       if (entry?.state === 'done') {
         receipts.resolve(id, await codec.decode(entry.result).catch(() => undefined));
         await engine.store.acknowledge(id);

@@ -9,7 +9,6 @@ import { bornNow } from '../../operation/parts/submission.ts';
 import { defineHandlers } from '../handler.ts';
 import { type Delivered, OutboxCore } from '../outbox.ts';
 import { openIndexedDb } from '../store/disk.ts';
-import type { OutboxFilter } from '../entries.ts';
 import { databaseName, drain, prepareSync, syncTag } from './background-sync.ts';
 import type { MutationDefinition } from '../../react-query/mutation/definition.ts';
 import { createOutboxMutation } from './mutation.ts';
@@ -119,7 +118,8 @@ function make<const H extends AnyOutboxHandlers>(
     onLeft: backgroundSync ? prepareSync(database) : () => {},
     onDelivered,
   });
-  const { display, entries } = core;
+  const { display } = core;
+  const { list, find, retry, retryAll, edit } = core.entries;
   let noteUse: (() => void) | undefined;
   const submit: OutboxCore['submit'] = (...given) => {
     noteUse?.();
@@ -129,7 +129,7 @@ function make<const H extends AnyOutboxHandlers>(
   /** Without a receipt, as after a reload, a result is stored for the page that has submitted it. */
   const follow: MutationDefinition['follow'] = (key, onDone) => {
     const look = async (): Promise<void> => {
-      const entry = await entries.find(key);
+      const entry = await find(key);
       if (entry?.state === 'done') onDone(entry.data);
     };
     const begin = (): void => void look().catch(() => {});
@@ -164,13 +164,13 @@ function make<const H extends AnyOutboxHandlers>(
       return display.subscribe(listener);
     },
     onChange: display.onChange,
-    list: (filter?: OutboxFilter) => entries.list(filter),
-    find: (key: string) => entries.find(key),
-    retry: (key: string) => entries.retry(key),
-    retryAll: () => entries.retryAll(),
-    edit: (key: string, variables: unknown) => entries.edit(key, variables),
-    discard: (key: string, error?: unknown) => core.discard(key, error),
-    clear: () => core.clear(),
+    list,
+    find,
+    retry,
+    retryAll,
+    edit,
+    discard: core.discard,
+    clear: core.clear,
   };
   const outbox = {
     ...shown,
@@ -180,15 +180,15 @@ function make<const H extends AnyOutboxHandlers>(
     dispose() {
       if (process.env.NODE_ENV !== 'production') forgetMade(outbox);
       core.dispose();
-      instance.cleared.delete(shown.clear);
+      instance.cleared.delete(core.clear);
       forget?.();
     },
   };
-  instance.cleared.add(shown.clear);
+  instance.cleared.add(core.clear);
   if (client) instance.lifecycle.meet(client);
   const forget = client && registerOutbox(client, outbox as Outbox);
   if (process.env.NODE_ENV !== 'production') replaceEarlier(outbox, (act) => (noteUse = act));
-  return { outbox: outbox as Outbox<H>, engine: () => core.engine(), clock };
+  return { outbox: outbox as Outbox<H>, engine: core.engine, clock };
 }
 
 /** A sync event, which TypeScript's library does not have. */
