@@ -107,10 +107,11 @@ export class OutboxCore {
     this.display = page.display;
     const storage = new EntryStorage(page, open, listener, (engine) => this.#resume(engine));
     this.#storage = storage;
+    const parts = { ...page, storage, listener };
     this.#sweeper = new Sweeper(clock, storage);
-    this.#redrive = new Redrive(page, storage, listener);
-    this.#forget = new Forget(page, storage, listener, mark);
-    this.entries = new Entries(page, storage, listener, this.#forget);
+    this.#redrive = new Redrive(parts);
+    this.#forget = new Forget(parts, mark);
+    this.entries = new Entries(parts, this.#forget);
     this.#enqueuer = new Enqueuer(page, {
       add: (...given) => storage.add(...given),
       discard: (id) => this.entries.discard(id),

@@ -10,58 +10,45 @@ export type DueEntry = Pick<Row, 'seq'> & Partial<Pick<Row, 'owner' | 'nextRetry
 /** An attempt that has sent nothing for so long takes no place: nobody knows what it waits for. */
 const idleMs = 5000;
 
-/** An attempt that is under way. */
+/** An attempt that is under way. Only its own methods write its fields. */
 export class Running {
   readonly entry: SendingRow;
   readonly controller: AbortController = new AbortController();
+  /** What is known of it while it is paused; undefined before it begins. */
+  operation: Operation | undefined;
+  /** Whether any request of it has begun. */
+  hasAsked = false;
+  /** Where its last request goes; undefined before there is one. */
+  origin: string | undefined;
+  /** How many of its requests are under way, or paused before they are sent. */
+  open = 0;
   readonly #clock: Clock;
-  readonly #onOrigin: (handler: string, origin: string) => void;
-  #operation: Operation | undefined;
-  #hasAsked = false;
-  #origin: string | undefined;
-  #open = 0;
+  readonly #places: Pick<Places, 'learn'>;
   #idleSince: number;
 
   constructor(entry: SendingRow, clock: Clock, places: Pick<Places, 'learn'>) {
     this.entry = entry;
     this.#clock = clock;
-    this.#onOrigin = (handler, origin) => places.learn(handler, origin);
+    this.#places = places;
     this.#idleSince = clock.now();
   }
 
-  /** What is known of it while it is paused; undefined before it begins. */
-  get operation(): Operation | undefined {
-    return this.#operation;
-  }
-  /** Whether any request of it has begun. */
-  get hasAsked(): boolean {
-    return this.#hasAsked;
-  }
-  /** Where its last request goes; undefined before there is one. */
-  get origin(): string | undefined {
-    return this.#origin;
-  }
-  /** How many of its requests are under way, or paused before they are sent. */
-  get open(): number {
-    return this.#open;
-  }
-
   begin(operation: Operation | undefined): void {
-    this.#operation = operation;
+    this.operation = operation;
   }
 
   isIdle(): boolean {
-    return this.#open === 0 && this.#clock.now() - this.#idleSince >= idleMs;
+    return this.open === 0 && this.#clock.now() - this.#idleSince >= idleMs;
   }
 
   /** A request of it begins, to this origin as far as that is known. @returns what ends it. */
   beginRequest(origin: string | undefined): () => void {
-    this.#hasAsked = true;
-    this.#origin = origin ?? this.#origin;
-    if (origin !== undefined) this.#onOrigin(this.entry.handler, origin);
-    this.#open += 1;
+    this.hasAsked = true;
+    this.origin = origin ?? this.origin;
+    if (origin !== undefined) this.#places.learn(this.entry.handler, origin);
+    this.open += 1;
     return () => {
-      this.#open -= 1;
+      this.open -= 1;
       this.#idleSince = this.#clock.now();
     };
   }

@@ -15,31 +15,23 @@ import {
   Running,
   type Slot,
 } from './due.ts';
-import type { Attempt, EntryEnd } from './page.ts';
+import type { Delivery } from './deliver.ts';
+import type { Attempt, EntryListener } from './page.ts';
 
-export interface WorkerContext {
+export interface WorkerContext extends Pick<
+  EntryListener,
+  'onChange' | 'onDue' | 'onEnd' | 'onCleared'
+> {
   readonly clock: Clock;
   readonly random: Random;
   readonly store: RowStore;
   readonly network: Network;
   /** So many attempts at once to one origin, at most. */
   readonly parallel: number;
-  /** Makes one attempt; undefined when nobody wanted it any more. Never rejects. */
-  readonly attempt: (
-    running: Running,
-    fence: Fence,
-    isUrged: boolean,
-  ) => Promise<Attempt | undefined>;
+  /** Makes one attempt; undefined when its end is not wanted any more. Never rejects. */
+  readonly attempt: Delivery['attempt'];
   /** Which clear of all entries is under way, or has failed: nothing is sent meanwhile. */
   readonly clearing: () => string | undefined;
-  /** One has begun that this tab has not heard of. */
-  readonly onCleared: (token: string) => void;
-  /** Rows have changed: an attempt begins. */
-  readonly onChange: () => void;
-  /** Its turn has come, whoever sends it. */
-  readonly onDue: (entry: Row) => void;
-  /** An end is written; `settled` is undefined where it was not ours to write any more. */
-  readonly onEnd: (entry: Row, end: EntryEnd, settled: Settled | undefined) => void;
   /** Another tab has taken the entries of this owner over. */
   readonly onLost: (fence: Fence) => void;
   /** The store does not work. */

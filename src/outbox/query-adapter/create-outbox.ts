@@ -122,7 +122,7 @@ function make<const H extends AnyOutboxHandlers>(
   const { list, find, retry, retryAll, edit } = core.entries;
   let noteUse: (() => void) | undefined;
   const submit: OutboxCore['submit'] = (...given) => {
-    noteUse?.();
+    if (process.env.NODE_ENV !== 'production') noteUse?.();
     return core.submit(...given);
   };
 
@@ -160,7 +160,7 @@ function make<const H extends AnyOutboxHandlers>(
   const shown = {
     getState: display.getState,
     subscribe(listener: () => void) {
-      noteUse?.();
+      if (process.env.NODE_ENV !== 'production') noteUse?.();
       return display.subscribe(listener);
     },
     onChange: display.onChange,
