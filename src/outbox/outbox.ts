@@ -5,6 +5,7 @@ import { ClearMark, Forget, obeyMark } from './clear.ts';
 import { createCodec, type OutboxCipher } from './codec.ts';
 import type { Engine } from './delivery/engine.ts';
 import {
+  type EntryEnd,
   type EntryListener,
   type OutboxPage,
   PageMemory,
@@ -314,14 +315,21 @@ export class OutboxCore {
   };
 
   readonly #end: EntryListener['onEnd'] = (entry, ended, settled) => {
-    const { receipts, others, memory } = this.#page;
-    const { id, handler } = entry;
+    const { memory } = this.#page;
+    const { id } = entry;
     const { row, next } = settled ?? {};
     if (ended.kind === 'again' && !row) memory.endWaiting(id, 'cancelled');
-    if (!settled) {
-      // Another tab has it now, and says what becomes of it; or it is gone.
-      void this.#redrive.settle(id, ended.kind === 'done' ? ended : undefined);
-    } else if (ended.kind === 'done') {
+    // Another tab has it now, and says what becomes of it; or it is gone.
+    if (!settled) void this.#redrive.settle(id, ended.kind === 'done' ? ended : undefined);
+    else this.#tellEnd(entry, ended, row);
+    if (next) this.#setDue(next);
+    this.#change();
+  };
+
+  #tellEnd(entry: Row, ended: EntryEnd, row: Row | undefined): void {
+    const { receipts, others } = this.#page;
+    const { id, handler } = entry;
+    if (ended.kind === 'done') {
       const { data, variables } = ended;
       receipts.resolve(id, data);
       void this.#tellDelivered({ idempotencyKey: id, handler, variables, data });
@@ -338,9 +346,7 @@ export class OutboxCore {
       receipts.tell(entry, { error, decision, retryAt: row.nextRetryAt });
       this.#successes.recheck(originOfLane(row.lane), ended.decidedAt);
     }
-    if (next) this.#setDue(next);
-    this.#change();
-  };
+  }
 
   readonly #tellSetAside: EntryListener['onSetAside'] = (left, next) => {
     if (left.state === 'dead') {

@@ -61,25 +61,18 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
   return make(config).outbox;
 }
 
-/** The same with what sends its entries. */
-function make<const H extends AnyOutboxHandlers>(
-  config: OutboxConfig<H>,
-): Pick<OutboxCore, 'engine'> & { readonly clock: Clock; readonly outbox: Outbox<H> } {
-  if (process.env.NODE_ENV !== 'production') {
-    checkNames('createOutbox', config, names, { client: 'queryClient', mutations: 'handlers' });
-    const { handlers } = config as { readonly handlers: unknown };
-    if (Array.isArray(handlers) || Object.keys(Object(handlers) as object).length === 0)
-      reject('createOutbox', 'handlers', handlers, 'an object with a handler for each name');
-    if (typeof structuredClone === 'undefined')
-      throw new Error(
-        `createOutbox: structuredClone is missing here, and must be there: see ${pageOf('react-native.md')}.`,
-      );
-  }
-  const { steady, queryClient: client, handlers, user, cipher } = config;
-  const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;
-  const instance =
-    instanceBehind((steady as Partial<typeof steady> | undefined)?.defaultOptions?.queries.retry) ??
-    reject('createOutbox', 'steady', steady, whatIsMade(steady));
+function checkConfig(config: object): void {
+  checkNames('createOutbox', config, names, { client: 'queryClient', mutations: 'handlers' });
+  const { handlers } = config as { readonly handlers: unknown };
+  if (Array.isArray(handlers) || Object.keys(Object(handlers) as object).length === 0)
+    reject('createOutbox', 'handlers', handlers, 'an object with a handler for each name');
+  if (typeof structuredClone === 'undefined')
+    throw new Error(
+      `createOutbox: structuredClone is missing here, and must be there: see ${pageOf('react-native.md')}.`,
+    );
+}
+
+function checkValues(parallel: number, user: string | undefined): void {
   if (!Number.isSafeInteger(parallel) || parallel < 1)
     reject(
       'createOutbox',
@@ -94,6 +87,19 @@ function make<const H extends AnyOutboxHandlers>(
       user,
       process.env.NODE_ENV !== 'production' && 'a text that is not empty',
     );
+}
+
+/** The same with what sends its entries. */
+function make<const H extends AnyOutboxHandlers>(
+  config: OutboxConfig<H>,
+): Pick<OutboxCore, 'engine'> & { readonly clock: Clock; readonly outbox: Outbox<H> } {
+  if (process.env.NODE_ENV !== 'production') checkConfig(config);
+  const { steady, queryClient: client, handlers, user, cipher } = config;
+  const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;
+  const instance =
+    instanceBehind((steady as Partial<typeof steady> | undefined)?.defaultOptions?.queries.retry) ??
+    reject('createOutbox', 'steady', steady, whatIsMade(steady));
+  checkValues(parallel, user);
   const { wall: clock } = instance;
   const { fetch } = steady;
   const database = databaseName(name, user);
