@@ -1,9 +1,8 @@
 import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { Clock } from '../lib/clock.ts';
 import { unsettled, withLimit } from '../lib/timer.ts';
-import type { EntryListener, OutboxPage } from './delivery/page.ts';
 import { discarded, type EntryFacts, notCleared } from './errors.ts';
-import type { EntryStorage } from './storage.ts';
+import type { OutboxParts } from './storage.ts';
 import { RowStore } from './store/row-store.ts';
 import type { Backend } from './store/schema.ts';
 import { reasonOf } from './store/disk.ts';
@@ -136,27 +135,18 @@ type NotCleared = { readonly reason: unknown } | undefined;
 
 /** Breaks off what was discarded, by the user here or in another tab, and tells whoever waits for it. */
 export class Forget {
-  readonly #page: OutboxPage;
-  readonly #storage: EntryStorage;
-  readonly #listener: Pick<EntryListener, 'onChange'>;
+  readonly #parts: OutboxParts;
   readonly #mark: ClearMark;
 
-  constructor(
-    page: OutboxPage,
-    storage: EntryStorage,
-    listener: Pick<EntryListener, 'onChange'>,
-    mark: ClearMark,
-  ) {
-    this.#page = page;
-    this.#storage = storage;
-    this.#listener = listener;
+  constructor(parts: OutboxParts, mark: ClearMark) {
+    this.#parts = parts;
     this.#mark = mark;
   }
 
   /** `error` is what its submission ends in. */
   one(id: string, facts: EntryFacts | undefined, error?: unknown): void {
-    const { memory, receipts } = this.#page;
-    for (const { worker } of this.#storage.engines()) worker.abort(id);
+    const { memory, receipts } = this.#parts;
+    for (const { worker } of this.#parts.storage.engines()) worker.abort(id);
     memory.endWaiting(id, 'cancelled');
     if (facts) receipts.reject(id, error ?? discarded(facts));
   }
@@ -167,43 +157,43 @@ export class Forget {
    * @throws Error (as a rejection) when they are still on the disk.
    */
   async all(): Promise<void> {
-    const { memory, receipts, others } = this.#page;
+    const { memory, receipts, others } = this.#parts;
     const token = this.#mark.set();
     memory.clears.add(token);
     others.post({ kind: 'cleared', token });
     for (const [id] of receipts.all()) this.#leave(id);
     const failure = await this.#clearSoon(token);
-    this.#listener.onChange();
+    this.#parts.listener.onChange();
     if (failure) throw notCleared(await this.#mark.isKept(), failure.reason);
-    await this.#storage.durable()?.ownership.look();
+    await this.#parts.storage.durable()?.ownership.look();
   }
 
   /** The same, where another tab or an earlier page has asked for it. Never rejects. */
   async obey(token: string): Promise<void> {
-    const { memory, receipts } = this.#page;
+    const { memory, receipts } = this.#parts;
     this.#mark.hear(token);
     memory.clears.add(token);
     const all = receipts.all();
     for (const [id, { savedIn }] of all) if (savedIn === undefined) this.#leave(id);
     await this.#clearSoon(token);
-    const durable = this.#storage.durable();
+    const durable = this.#parts.storage.durable();
     // What the other tab has not seen is of this page alone.
     for (const [id] of all)
       if (!(await durable?.store.find(id).catch(() => undefined))) this.#leave(id);
-    this.#listener.onChange();
+    this.#parts.listener.onChange();
     await durable?.ownership.look();
   }
 
   /** Unless it was settled meanwhile. */
   #leave(id: string): void {
-    const known = this.#page.receipts.get(id);
-    const isInDoubt = !!known && (known.facts.isInDoubt || known.isKept);
+    const known = this.#parts.receipts.get(id);
+    const isInDoubt = !!known && (known.facts.isInDoubt || !!known.isKept);
     this.one(id, known && { ...known.facts, isInDoubt });
   }
 
   /** Whatever hangs, whoever waits for it is told. */
   async #clearSoon(token: string): Promise<NotCleared> {
-    const { clock } = this.#page;
+    const { clock } = this.#parts;
     const expire = (): Error => unsettled('outbox.clear');
     try {
       return await withLimit({ clock }, () => this.#clear(token), expire);
@@ -213,7 +203,7 @@ export class Forget {
   }
 
   async #clear(token: string): Promise<NotCleared> {
-    const [storage, mark] = [this.#storage, this.#mark];
+    const [storage, mark] = [this.#parts.storage, this.#mark];
     for (const engine of storage.engines()) {
       engine.forget();
       // That cannot fail, and so none of it is sent while the database is waited for.

@@ -27,65 +27,28 @@ export interface Progress {
 type OnProgress = (progress: Progress) => void;
 
 /** What this page holds of an entry that it has submitted, until that has ended. */
-export class Receipt {
+export interface Receipt {
   readonly facts: EntryFacts;
   /** Its result, for as many as ask. */
   readonly promise: Promise<unknown>;
   readonly resolve: (data: unknown) => void;
   readonly reject: (error: unknown) => void;
-  #onProgress: OnProgress | undefined;
-  #entry: Unplaced | undefined;
-  #savedIn: string | undefined;
-  #isKept = false;
-
-  /** @param before - The receipt that this one replaces, because the entry has another id. */
-  constructor(facts: EntryFacts, before?: Receipt, entry?: Unplaced) {
-    this.facts = facts;
-    const { promise, resolve, reject: refuse } = before ?? createPromise();
-    this.promise = promise;
-    this.resolve = resolve;
-    this.reject = refuse;
-    this.#onProgress = before && before.#onProgress;
-    this.#entry = entry;
-    this.#savedIn = before?.savedIn;
-    this.#isKept = !!before?.isKept;
-  }
-
+  /** Of the caller that has asked last. */
+  readonly onProgress?: OnProgress | undefined;
   /** As it is kept; undefined before. */
-  get entry(): Unplaced | undefined {
-    return this.#entry;
-  }
+  readonly entry?: Unplaced | undefined;
   /** The database that has it, where other tabs find it. */
-  get savedIn(): string | undefined {
-    return this.#savedIn;
-  }
+  readonly savedIn?: string | undefined;
   /** It is there, or in this page alone: it may have been sent. */
-  get isKept(): boolean {
-    return this.#isKept;
-  }
-
-  /** The caller that has asked last is told how it goes. */
-  follow(onProgress: OnProgress | undefined): void {
-    this.#onProgress = onProgress;
-  }
-  tell(progress: Progress): void {
-    this.#onProgress?.(progress);
-  }
-  keep(entry: Unplaced): void {
-    this.#entry = entry;
-  }
-  save(savedIn: string | undefined): void {
-    this.#savedIn = savedIn;
-    this.#isKept = true;
-  }
+  readonly isKept?: boolean;
 }
 
-function createPromise(): Pick<Receipt, 'promise' | 'resolve' | 'reject'> {
+function createReceipt(facts: EntryFacts): Receipt {
   let end!: Pick<Receipt, 'resolve' | 'reject'>;
   const promise = new Promise<unknown>((resolve, refuse) => (end = { resolve, reject: refuse }));
   // A caller that does not look at it finds its end among the entries.
   promise.catch(() => {});
-  return { promise, ...end };
+  return { facts, promise, ...end };
 }
 
 /**
@@ -101,11 +64,9 @@ export class Receipts {
   begin(facts: EntryFacts, onProgress: OnProgress | undefined): Receipt {
     const { id } = facts;
     const known = this.#known.get(id);
-    const receipt = known ?? new Receipt(facts);
-    receipt.follow(onProgress);
-    if (known) return known;
+    const receipt = { ...(known ?? createReceipt(facts)), onProgress };
     this.#known.set(id, receipt);
-    this.#setSaved(id, false);
+    if (!known) this.#setSaved(id, false);
     return receipt;
   }
 
@@ -117,11 +78,19 @@ export class Receipts {
     return [...this.#known];
   }
 
+  /** Whether its submitter still waits for the entry with this id. */
+  isOpen(id: string, { promise }: Receipt): boolean {
+    return this.#known.get(id)?.promise === promise;
+  }
+
+  /** It is about to be kept so. */
+  keep(id: string, entry: Unplaced): void {
+    this.#update(id, { entry });
+  }
+
   /** It is kept, in this database: then the page can be left; or (without one) in this page alone. */
   save(id: string, savedIn: string | undefined): void {
-    const known = this.#known.get(id);
-    known?.save(savedIn);
-    if (known) this.#setSaved(id, savedIn !== undefined);
+    if (this.#update(id, { savedIn, isKept: true })) this.#setSaved(id, savedIn !== undefined);
   }
 
   resolve(id: string, data: unknown): void {
@@ -137,14 +106,22 @@ export class Receipts {
     const known = this.#known.get(id);
     if (!known) return;
     this.#known.delete(id);
-    const facts = entry ?? { ...known.facts, id: next };
-    this.#known.set(next, new Receipt(facts, known, entry ? unplace(entry) : known.entry));
+    const renamed = entry
+      ? { facts: entry, entry: unplace(entry) }
+      : { facts: { ...known.facts, id: next }, entry: undefined };
+    this.#known.set(next, { ...known, ...renamed });
     if (this.#unsaved.delete(id)) this.#unsaved.add(next);
   }
 
-  /** Tells whoever has submitted an entry here how it goes. */
+  /** Tells the submitter of an entry how it goes. */
   tell({ id, attempts: attempt }: Row, progress: Omit<Progress, 'attempt'>): void {
-    this.#known.get(id)?.tell({ ...progress, attempt });
+    this.#known.get(id)?.onProgress?.({ ...progress, attempt });
+  }
+
+  #update(id: string, part: Partial<Receipt>): boolean {
+    const known = this.#known.get(id);
+    if (known) this.#known.set(id, { ...known, ...part });
+    return !!known;
   }
 
   #take(id: string): Receipt | undefined {
@@ -320,8 +297,8 @@ export class Enqueuer {
         const isDurable = await this.#keep(known, { ...entry, variables: await closing }, false);
         return { isDurable };
       } catch (error) {
-        if (!known.isKept && !isSteadfetchError(error)) noteUnkept(error);
-        if (receipts.get(id) === known) receipts.reject(id, error);
+        if (!receipts.get(id)?.isKept && !isSteadfetchError(error)) noteUnkept(error);
+        if (receipts.isOpen(id, known)) receipts.reject(id, error);
         throw error;
       }
     });
@@ -334,9 +311,9 @@ export class Enqueuer {
     const { receipts } = this.#context;
     const { add, discard, onKept } = this.#keeper;
     const { id } = entry;
-    const isWanted = (): boolean => receipts.get(id) === known;
+    const isWanted = (): boolean => receipts.isOpen(id, known);
     if (!isWanted()) throw discarded(entry);
-    known.keep(entry);
+    receipts.keep(id, entry);
     const { entry: added, savedIn } = await add(entry, isWanted, isMoved);
     const isDurable = savedIn !== undefined;
     if (!isWanted()) {

@@ -4,10 +4,9 @@ import type { Clock } from '../lib/clock.ts';
 import type { PauseReason } from '../policy/outcome.ts';
 import { readVariables } from './codec.ts';
 import type { Engine } from './delivery/engine.ts';
-import type { EntryListener, OutboxPage } from './delivery/page.ts';
 import { scopeOf } from './handler.ts';
 import type { Forget } from './clear.ts';
-import type { EntryStorage } from './storage.ts';
+import type { OutboxParts } from './storage.ts';
 import { type Settled, pageSize, pagesOf } from './store/row-store.ts';
 import { type DeadReason, type Row, type RowError, type RowState, untried } from './store/row.ts';
 
@@ -22,54 +21,45 @@ export interface OutboxFilter<THandler extends string = string> {
 
 /** What a user sees of the entries, and does with them. */
 export class Entries {
-  readonly #page: OutboxPage;
-  readonly #storage: EntryStorage;
-  readonly #listener: Pick<EntryListener, 'onDue' | 'onChange'>;
-  readonly #forget: Pick<Forget, 'one'>;
+  readonly #parts: OutboxParts;
+  readonly #forget: Forget;
 
-  constructor(
-    page: OutboxPage,
-    storage: EntryStorage,
-    listener: Pick<EntryListener, 'onDue' | 'onChange'>,
-    forget: Pick<Forget, 'one'>,
-  ) {
-    this.#page = page;
-    this.#storage = storage;
-    this.#listener = listener;
+  constructor(parts: OutboxParts, forget: Forget) {
+    this.#parts = parts;
     this.#forget = forget;
   }
 
-  async list(filter: OutboxFilter = {}): Promise<readonly OutboxEntry[]> {
+  readonly list = async (filter: OutboxFilter = {}): Promise<readonly OutboxEntry[]> => {
     const { limit = pageSize } = filter;
-    await this.#storage.ready();
-    const lists = this.#storage.engines().map((engine) => this.#listOf(engine, filter, limit));
+    await this.#parts.storage.ready();
+    const lists = this.#parts.storage
+      .engines()
+      .map((engine) => this.#listOf(engine, filter, limit));
     return (await Promise.all(lists)).flat().slice(0, limit);
-  }
+  };
 
-  find(id: string): Promise<OutboxEntry | undefined> {
-    return this.#first(async (engine) => {
+  readonly find = (id: string): Promise<OutboxEntry | undefined> =>
+    this.#first(async (engine) => {
       const entry = await engine.store.find(id);
       return entry && this.#show(engine, entry);
     });
-  }
 
   /** @returns the key by which it goes now; undefined when there is nothing to retry. */
-  retry(id: string): Promise<string | undefined> {
-    return this.#send(id, (known) => redrive(known, this.#page.clock));
-  }
+  readonly retry = (id: string): Promise<string | undefined> =>
+    this.#send(id, (known) => redrive(known, this.#parts.clock));
 
-  async retryAll(): Promise<void> {
-    await this.#storage.ready();
-    for (const { store } of this.#storage.engines()) {
+  readonly retryAll = async (): Promise<void> => {
+    await this.#parts.storage.ready();
+    for (const { store } of this.#parts.storage.engines()) {
       const dead = pagesOf((after, count) => store.list('dead', after, count));
       for await (const { id } of dead)
-        await this.#send(id, (known) => redriveSafely(known, this.#page.clock));
+        await this.#send(id, (known) => redriveSafely(known, this.#parts.clock));
     }
-  }
+  };
 
   /** @returns the new key; undefined when there is no such entry, or it is being sent. */
-  async edit(id: string, variables: unknown): Promise<string | undefined> {
-    const { clock, codec, handlers } = this.#page;
+  readonly edit = async (id: string, variables: unknown): Promise<string | undefined> => {
+    const { clock, codec, handlers } = this.#parts;
     const sealed = await codec.encode('outbox.edit', variables);
     return this.#change(id, (engine, { handler }) => {
       const definition = handlers.get(handler);
@@ -84,21 +74,21 @@ export class Entries {
       });
       return this.#revive(engine, id, as);
     });
-  }
+  };
 
   /** @returns whether there was something to discard. `error` is what its submission ends in. */
   async discard(id: string, error?: unknown): Promise<boolean> {
-    const { clock, others } = this.#page;
+    const { clock, others } = this.#parts;
     const found = await this.#first((engine) =>
-      this.#storage.write(engine, () => engine.store.discard(id, clock.now())),
+      this.#parts.storage.write(engine, () => engine.store.discard(id, clock.now())),
     );
     if (!found) return false;
     const { row: entry } = found;
     const isInDoubt = entry.isInDoubt || entry.state === 'sending' || entry.state === 'done';
     this.#forget.one(id, { ...entry, isInDoubt }, error);
     others.post({ kind: 'discarded', id, isInDoubt });
-    if (found.next) this.#listener.onDue(found.next);
-    this.#listener.onChange();
+    if (found.next) this.#parts.listener.onDue(found.next);
+    this.#parts.listener.onChange();
     return true;
   }
 
@@ -107,7 +97,7 @@ export class Entries {
     { state, handler, scope }: OutboxFilter,
     limit: number,
   ): Promise<readonly OutboxEntry[]> {
-    const { pauses } = this.#page;
+    const { pauses } = this.#parts;
     const found: Row[] = [];
     const kept = state === 'paused' ? 'sending' : state;
     for await (const entry of pagesOf((after, count) => engine.store.list(kept, after, count))) {
@@ -123,7 +113,7 @@ export class Entries {
   }
 
   async #show({ generation, ownership }: Engine, entry: Row): Promise<OutboxEntry> {
-    const { pauses, codec, handlers } = this.#page;
+    const { pauses, codec, handlers } = this.#parts;
     const { state, isInDoubt, deadReason } = entry;
     const isSending = state === 'sending';
     const pause = pauses.of(entry);
@@ -158,12 +148,12 @@ export class Entries {
 
   /** What the first of the engines that has something says. */
   async #first<T>(ask: (engine: Engine) => Promise<T | undefined>): Promise<T | undefined> {
-    await this.#storage.ready();
-    for (const engine of this.#storage.engines()) {
+    await this.#parts.storage.ready();
+    for (const engine of this.#parts.storage.engines()) {
       const found = await ask(engine);
       if (found !== undefined) return found;
     }
-    this.#storage.refuseBlind();
+    this.#parts.storage.refuseBlind();
     return undefined;
   }
 
@@ -171,7 +161,7 @@ export class Entries {
     id: string,
     act: (engine: Engine, entry: Row) => Promise<Settled | undefined>,
   ): Promise<string | undefined> {
-    const { memory, receipts, others } = this.#page;
+    const { memory, receipts, others } = this.#parts;
     return this.#first(async (engine) => {
       const entry = await engine.store.find(id);
       const { row: after, next } = (entry && (await act(engine, entry))) ?? {};
@@ -181,15 +171,15 @@ export class Entries {
         receipts.rename(id, after.id, after);
         others.post({ kind: 'renamed', id, next: after.id });
       }
-      this.#listener.onDue(after, true);
-      if (next) this.#listener.onDue(next);
-      this.#listener.onChange();
+      this.#parts.listener.onDue(after, true);
+      if (next) this.#parts.listener.onDue(next);
+      this.#parts.listener.onChange();
       return after.id;
     });
   }
 
   #revive(engine: Engine, id: string, as: (entry: Row) => Row): Promise<Settled | undefined> {
-    return this.#storage.write(engine, () => engine.revive(id, as));
+    return this.#parts.storage.write(engine, () => engine.revive(id, as));
   }
 
   #send(id: string, as: (known: Row) => Row): Promise<string | undefined> {

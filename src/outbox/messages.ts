@@ -90,6 +90,8 @@ export type Listeners = {
 
 /** The other tabs of an outbox. */
 export class OtherTabs {
+  /** Whether the other tabs can be told anything. */
+  readonly isOpen: boolean;
   readonly #channel: ReturnType<TabPorts['open']>;
   #isOver = false;
 
@@ -100,11 +102,7 @@ export class OtherTabs {
       if (message.kind !== 'up') listeners.changed({ kind: 'changed' });
       (listeners[message.kind] as (message: Message) => void)(message);
     });
-  }
-
-  /** Whether the other tabs can be told anything. */
-  get isOpen(): boolean {
-    return !!this.#channel;
+    this.isOpen = !!this.#channel;
   }
 
   post(message: Message): void {

@@ -20,7 +20,6 @@ import { Redrive, Sweeper } from './redrive.ts';
 import { createDisplay, type Display, isAnyLeft } from './state.ts';
 import { EntryStorage, type OpenDatabase } from './storage.ts';
 import { originOfLane, type Row } from './store/row.ts';
-import type { Settled } from './store/row-store.ts';
 
 /** An entry was delivered, by this tab or another. */
 export interface Delivered {
@@ -92,10 +91,10 @@ export class OutboxCore {
       clearing: () => mark.get(),
     };
     const listener: EntryListener = {
-      onChange: () => this.#change(),
-      onDue: (entry, isUrged) => this.#setDue(entry, isUrged),
-      onEnd: (...ended) => this.#end(...ended),
-      onSetAside: (left, next) => this.#tellSetAside(left, next),
+      onChange: this.#change,
+      onDue: this.#setDue,
+      onEnd: this.#end,
+      onSetAside: this.#tellSetAside,
       onCleared: (token) => void this.#forget.obey(token),
       onLoss: () => void this.#redrive.hearAll(),
     };
@@ -109,10 +108,11 @@ export class OutboxCore {
     this.display = page.display;
     const storage = new EntryStorage(page, open, listener, (engine) => this.#resume(engine));
     this.#storage = storage;
+    const parts = { ...page, storage, listener };
     this.#sweeper = new Sweeper(clock, storage);
-    this.#redrive = new Redrive(page, storage, listener);
-    this.#forget = new Forget(page, storage, listener, mark);
-    this.entries = new Entries(page, storage, listener, this.#forget);
+    this.#redrive = new Redrive(parts);
+    this.#forget = new Forget(parts, mark);
+    this.entries = new Entries(parts, this.#forget);
     this.#enqueuer = new Enqueuer(page, {
       add: (...given) => storage.add(...given),
       discard: (id) => this.entries.discard(id),
@@ -128,29 +128,27 @@ export class OutboxCore {
     page.pauses.ask();
   }
 
-  submit(...given: Parameters<Enqueuer['submit']>): ReturnType<Enqueuer['submit']> {
-    return this.#enqueuer.submit(...given);
-  }
+  readonly submit: Enqueuer['submit'] = (...given) => this.#enqueuer.submit(...given);
 
-  async discard(id: string, error?: unknown): Promise<boolean> {
+  readonly discard = async (id: string, error?: unknown): Promise<boolean> => {
     // It may be on its way to the disk.
     await this.#enqueuer.turn();
     return this.entries.discard(id, error);
-  }
+  };
 
   /** Forgets all entries, in all tabs. */
-  async clear(): Promise<void> {
+  readonly clear = async (): Promise<void> => {
     if (this.#isDisposed) throw disposedOf('outbox.clear');
     const clearing = this.#forget.all();
     void this.#enqueuer.turn(clearing);
     await clearing;
-  }
+  };
 
   /** Resolves with what sends the entries on the disk, once it is known whether there is one. */
-  async engine(): Promise<Engine | undefined> {
+  readonly engine = async (): Promise<Engine | undefined> => {
     await this.#storage.ready();
     return this.#storage.durable();
-  }
+  };
 
   /** Nothing more is sent from here; what is kept stays. */
   dispose(): void {
@@ -305,26 +303,33 @@ export class OutboxCore {
     this.#context.onDelivered(delivered);
   }
 
-  #change(): void {
+  readonly #change = (): void => {
     this.display.refresh();
     this.#page.others.post({ kind: 'changed' });
-  }
+  };
 
-  #setDue(entry: Row, isUrged = false): void {
+  readonly #setDue: EntryListener['onDue'] = (entry, isUrged = false) => {
     const { owner, seq } = entry;
     for (const { worker } of this.#storage.engines()) worker.add(entry, isUrged);
     if (owner !== undefined) this.#page.others.post({ kind: 'due', owner, seq, isUrged });
-  }
+  };
 
-  #end(entry: Row, ended: EntryEnd, settled: Settled | undefined): void {
-    const { receipts, others, memory } = this.#page;
-    const { id, handler } = entry;
+  readonly #end: EntryListener['onEnd'] = (entry, ended, settled) => {
+    const { memory } = this.#page;
+    const { id } = entry;
     const { row, next } = settled ?? {};
     if (ended.kind === 'again' && !row) memory.endWaiting(id, 'cancelled');
-    if (!settled) {
-      // Another tab has it now, and says what becomes of it; or it is gone.
-      void this.#redrive.settle(id, ended.kind === 'done' ? ended : undefined);
-    } else if (ended.kind === 'done') {
+    // Another tab has it now, and says what becomes of it; or it is gone.
+    if (!settled) void this.#redrive.settle(id, ended.kind === 'done' ? ended : undefined);
+    else this.#tellEnd(entry, ended, row);
+    if (next) this.#setDue(next);
+    this.#change();
+  };
+
+  #tellEnd(entry: Row, ended: EntryEnd, row: Row | undefined): void {
+    const { receipts, others } = this.#page;
+    const { id, handler } = entry;
+    if (ended.kind === 'done') {
       const { data, variables } = ended;
       receipts.resolve(id, data);
       void this.#tellDelivered({ idempotencyKey: id, handler, variables, data });
@@ -341,16 +346,14 @@ export class OutboxCore {
       receipts.tell(entry, { error, decision, retryAt: row.nextRetryAt });
       this.#successes.recheck(originOfLane(row.lane), ended.decidedAt);
     }
-    if (next) this.#setDue(next);
-    this.#change();
   }
 
-  #tellSetAside(left: Row, next: Row | undefined): void {
+  readonly #tellSetAside: EntryListener['onSetAside'] = (left, next) => {
     if (left.state === 'dead') {
       this.#page.receipts.reject(left.id, toDeadLetter(left));
       this.#page.others.post({ kind: 'ended', id: left.id });
     }
     if (next) this.#setDue(next);
     this.#change();
-  }
+  };
 }

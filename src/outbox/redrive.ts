@@ -1,9 +1,8 @@
 import type { Clock } from '../lib/clock.ts';
 import { type Alarm, startAlarm } from '../lib/timer.ts';
 import type { Engine } from './delivery/engine.ts';
-import type { EntryListener, OutboxPage } from './delivery/page.ts';
 import { gone, toDeadLetter } from './errors.ts';
-import type { EntryStorage } from './storage.ts';
+import type { EntryStorage, OutboxParts } from './storage.ts';
 import { type DeadReason, type Row, rowSchema } from './store/row.ts';
 import { pagesOf } from './store/row-store.ts';
 
@@ -14,26 +13,18 @@ const redrivable: readonly DeadReason[] = ['handler-missing', 'not-migrated', 'u
 
 /** What this tab does with entries that another tab, or another version of the app, has ended. */
 export class Redrive {
-  readonly #page: OutboxPage;
-  readonly #storage: Pick<EntryStorage, 'durable'>;
-  readonly #listener: Pick<EntryListener, 'onDue'>;
+  readonly #parts: OutboxParts;
   /** Two tabs that cannot deliver an entry would give it to each other for ever. */
   readonly #buried: Set<string> = new Set();
 
-  constructor(
-    page: OutboxPage,
-    storage: Pick<EntryStorage, 'durable'>,
-    listener: Pick<EntryListener, 'onDue'>,
-  ) {
-    this.#page = page;
-    this.#storage = storage;
-    this.#listener = listener;
+  constructor(parts: OutboxParts) {
+    this.#parts = parts;
   }
 
   /** Revives those of all that are kept that this version perhaps can deliver. Never rejects. */
   async all(engine: Engine): Promise<void> {
     try {
-      for (const id of this.#page.memory.underWay.keys()) await this.#revive(engine, id);
+      for (const id of this.#parts.memory.underWay.keys()) await this.#revive(engine, id);
       for (const key of ['other-version', ...redrivable] as const) {
         const index = key === 'other-version' ? 'waitsFor' : 'deadReason';
         const rows = pagesOf((after, count) => engine.store.list(key, after, count, index));
@@ -49,27 +40,27 @@ export class Redrive {
    * here is told by what the disk says. Never rejects.
    */
   async hear(id: string): Promise<void> {
-    const engine = this.#storage.durable();
+    const engine = this.#parts.storage.durable();
     const isRevived = engine && (await this.#revive(engine, id).catch(engine.onError));
     if (!isRevived) await this.settle(id);
   }
 
   /** The same for all that this page has submitted, and for all that are kept, one after the other. */
   async hearAll(): Promise<void> {
-    for (const [id] of this.#page.receipts.all()) await this.hear(id);
-    const engine = this.#storage.durable();
+    for (const [id] of this.#parts.receipts.all()) await this.hear(id);
+    const engine = this.#parts.storage.durable();
     if (engine) await this.all(engine);
   }
 
   /** Tells the submitter here by what the disk says; `delivered` is what another tab has said. Never rejects. */
   async settle(id: string, delivered?: { readonly data: unknown }): Promise<void> {
-    const { clock, codec, receipts } = this.#page;
-    const engine = this.#storage.durable();
+    const { clock, codec, receipts } = this.#parts;
+    const engine = this.#parts.storage.durable();
     const known = receipts.get(id);
     if (!engine || known?.savedIn === undefined) return;
     try {
       const entry = await engine.store.find(id);
-      if (receipts.get(id) !== known) return;
+      if (!receipts.isOpen(id, known)) return;
       if (entry?.state === 'done') {
         receipts.resolve(id, await codec.decode(entry.result).catch(() => undefined));
         await engine.store.acknowledge(id);
@@ -80,7 +71,7 @@ export class Redrive {
       engine.onError(error);
       startAlarm(clock, errorPauseMs, () => {
         // Where it was opened anew, that was asked already.
-        if (this.#storage.durable() === engine) void this.settle(id, delivered);
+        if (this.#parts.storage.durable() === engine) void this.settle(id, delivered);
       });
     }
   }
@@ -94,7 +85,7 @@ export class Redrive {
     const entry = await engine.store.find(id);
     if (!entry || this.#buried.has(id) || !this.#isRedrivable(entry)) return false;
     const revived = await engine.revive(id);
-    if (revived) this.#listener.onDue(revived.row);
+    if (revived) this.#parts.listener.onDue(revived.row);
     return !!revived;
   }
 
@@ -103,20 +94,20 @@ export class Redrive {
     if (waitsFor) return this.#isDeliverable(entry) || this.#isOurs(entry);
     // The end that it really has could not be written yet.
     const isKnownBetter =
-      deadReason === 'not-repeatable' && this.#page.memory.underWay.has(entry.id);
+      deadReason === 'not-repeatable' && this.#parts.memory.underWay.has(entry.id);
     const isAny = isKnownBetter || (!!deadReason && redrivable.includes(deadReason));
     return isAny && this.#isDeliverable(entry);
   }
 
   #isDeliverable({ handler, schema, version, isGone }: Row): boolean {
-    const known = this.#page.handlers.get(handler);
+    const known = this.#parts.handlers.get(handler);
     if (isGone || !known || schema > rowSchema || version > known.version) return false;
     return version === known.version || !!known.handler.migrate;
   }
 
   /** It waits for a tab of a version that is not this page's and was here before it: no other decides. */
   #isOurs({ handler, schema, version, createdAt }: Row): boolean {
-    const { handlers, startedAt } = this.#page;
+    const { handlers, startedAt } = this.#parts;
     const known = handlers.get(handler)?.version ?? Infinity;
     return schema <= rowSchema && version <= known && createdAt <= startedAt;
   }

@@ -10,6 +10,12 @@ import type { DiskListener } from './store/disk.ts';
 import { createMemoryBackend } from './store/memory.ts';
 import { DatabaseError, hasIndexedDb, type NotDurableReason, reasonOf } from './store/disk.ts';
 
+/** An outbox in this page, with its entries. */
+export interface OutboxParts extends OutboxPage {
+  readonly storage: EntryStorage;
+  readonly listener: EntryListener;
+}
+
 /** Opens the database of an outbox. @see openIndexedDb */
 export type OpenDatabase = (listener: DiskListener) => Promise<Backend>;
 
@@ -153,15 +159,9 @@ export class EntryStorage {
 
   /** Counts the entries; undefined where they cannot be read. */
   async count(nowMs: number): Promise<Counts | undefined> {
-    const { pauses } = this.#page;
-    const counts: Counts[] = [];
-    for (const { store } of this.engines()) {
-      const count = await store.count(nowMs, pauses).catch(() => undefined);
-      if (!count) return undefined;
-      counts.push(count);
-    }
     if (this.isBlind()) return undefined;
-    return counts.reduce(addCounts, noCounts);
+    const reads = this.engines().map(({ store }) => store.count(nowMs, this.#page.pauses));
+    return Promise.all(reads).then(sumOf, () => undefined);
   }
 
   /** Nothing more is sent, and nothing of earlier pages is taken; what is submitted is still kept. */
@@ -304,23 +304,16 @@ export class EntryStorage {
   }
 }
 
-const noCounts: Counts = {
-  due: 0,
-  waiting: 0,
-  sending: 0,
-  paused: 0,
-  dead: 0,
-  oldestAt: undefined,
-};
-
-const addCounts = (one: Counts, other: Counts): Counts => ({
-  due: one.due + other.due,
-  waiting: one.waiting + other.waiting,
-  sending: one.sending + other.sending,
-  paused: one.paused + other.paused,
-  dead: one.dead + other.dead,
-  oldestAt: minOf(one.oldestAt, other.oldestAt),
-});
-
-const minOf = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+function sumOf(counts: readonly Counts[]): Counts {
+  const sum = (name: Exclude<keyof Counts, 'oldestAt'>): number =>
+    counts.reduce((total, count) => total + count[name], 0);
+  const oldestAt = Math.min(...counts.map((count) => count.oldestAt ?? Infinity));
+  return {
+    due: sum('due'),
+    waiting: sum('waiting'),
+    sending: sum('sending'),
+    paused: sum('paused'),
+    dead: sum('dead'),
+    oldestAt: oldestAt < Infinity ? oldestAt : undefined,
+  };
+}

@@ -174,21 +174,25 @@ export class EntryAttempt {
 
   /** Ends the operation of an attempt that has failed: silently, because its next attempt goes on with it. */
   #endFailed(thrown: unknown): Attempted {
-    const { entry, controller } = this.#running;
-    const [operation, submission] = [this.#operation, this.#submission];
-    const { unkept, wasOut } = submission;
+    const { unkept, wasOut } = this.#submission;
     const failing = !wasOut && unkept?.kind === 'unsent' ? unkept : undefined;
-    if (controller.signal.aborted || (unkept && !failing)) {
-      operation.end('cancelled');
+    if (this.#running.controller.signal.aborted || (unkept && !failing)) {
+      this.#operation.end('cancelled');
       return unkept ?? { kind: 'dropped' };
     }
-    const error = failing ? failing.error : thrown;
-    const isIdle = this.#idle.isIts(thrown);
+    return failing ? this.#recordFailed(failing.error, true) : this.#recordFailed(thrown, false);
+  }
+
+  /** `isUnkept`: what had to be kept before its first request went could not be. */
+  #recordFailed(error: unknown, isUnkept: boolean): FailedAttempt {
+    const [operation, submission] = [this.#operation, this.#submission];
+    const { wasOut } = submission;
+    const isIdle = this.#idle.isIts(error);
     const nowMs = this.#sender.clock.now();
     const report = reportOf(error, nowMs);
     const { kind, processed } = report.failure;
     // What was late may be kept all the same, and would then count as sent.
-    const isUnsent = !wasOut && (!!failing || (kind === 'timeout' && processed === 'no'));
+    const isUnsent = !wasOut && (isUnkept || (kind === 'timeout' && processed === 'no'));
     const authAt = renewableAt.get(report.failure);
     const isLater = isUnsent || authAt !== undefined || this.#isTriedAgain(report, error, isIdle);
     const decision = isLater ? triedAgain : operation.fail(error, nowMs);
@@ -204,7 +208,7 @@ export class EntryAttempt {
       isUnsent,
       renewableAt: authAt,
       decision,
-      isInDoubt: isUnsent ? entry.isInDoubt : isInDoubt,
+      isInDoubt: isUnsent ? this.#running.entry.isInDoubt : isInDoubt,
       wasSent: wasOut,
       isStuck: submission.isStuck,
       before: operation.handOver(),

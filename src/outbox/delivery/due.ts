@@ -10,98 +10,68 @@ export type DueEntry = Pick<Row, 'seq'> & Partial<Pick<Row, 'owner' | 'nextRetry
 /** An attempt that has sent nothing for so long takes no place: nobody knows what it waits for. */
 const idleMs = 5000;
 
-/** An attempt that is under way. */
+/** An attempt that is under way. Only its own methods write its fields. */
 export class Running {
   readonly entry: SendingRow;
   readonly controller: AbortController = new AbortController();
+  /** What is known of it while it is paused; undefined before it begins. */
+  operation: Operation | undefined;
+  /** Whether any request of it has begun. */
+  hasAsked = false;
+  /** Where its last request goes; undefined before there is one. */
+  origin: string | undefined;
+  /** How many of its requests are under way, or paused before they are sent. */
+  open = 0;
   readonly #clock: Clock;
-  readonly #onOrigin: (handler: string, origin: string) => void;
-  #operation: Operation | undefined;
-  #hasAsked = false;
-  #origin: string | undefined;
-  #open = 0;
+  readonly #places: Pick<Places, 'learn'>;
   #idleSince: number;
 
   constructor(entry: SendingRow, clock: Clock, places: Pick<Places, 'learn'>) {
     this.entry = entry;
     this.#clock = clock;
-    this.#onOrigin = (handler, origin) => places.learn(handler, origin);
+    this.#places = places;
     this.#idleSince = clock.now();
   }
 
-  /** What is known of it while it is paused; undefined before it begins. */
-  get operation(): Operation | undefined {
-    return this.#operation;
-  }
-  /** Whether any request of it has begun. */
-  get hasAsked(): boolean {
-    return this.#hasAsked;
-  }
-  /** Where its last request goes; undefined before there is one. */
-  get origin(): string | undefined {
-    return this.#origin;
-  }
-  /** How many of its requests are under way, or paused before they are sent. */
-  get open(): number {
-    return this.#open;
-  }
-
   begin(operation: Operation | undefined): void {
-    this.#operation = operation;
-  }
-
-  isPaused(): boolean {
-    return this.#operation?.phase.kind === 'paused';
+    this.operation = operation;
   }
 
   isIdle(): boolean {
-    return this.#open === 0 && this.#clock.now() - this.#idleSince >= idleMs;
+    return this.open === 0 && this.#clock.now() - this.#idleSince >= idleMs;
   }
 
   /** A request of it begins, to this origin as far as that is known. @returns what ends it. */
   beginRequest(origin: string | undefined): () => void {
-    this.#hasAsked = true;
-    this.#origin = origin ?? this.#origin;
-    if (origin !== undefined) this.#onOrigin(this.entry.handler, origin);
-    this.#open += 1;
+    this.hasAsked = true;
+    this.origin = origin ?? this.origin;
+    if (origin !== undefined) this.#places.learn(this.entry.handler, origin);
+    this.open += 1;
     return () => {
-      this.#open -= 1;
+      this.open -= 1;
       this.#idleSince = this.#clock.now();
     };
   }
 }
 
-/** An entry whose attempt is under way, or is about to begin. */
-export class Slot {
+/** An entry that goes next. */
+export interface Next {
+  readonly seq: number;
+  readonly fence: Fence;
+  /** Empty while that is not known. */
+  readonly lane: string;
   readonly isUrged: boolean;
+}
+
+/** An entry whose attempt is under way, or is about to begin. */
+export interface Slot extends Next {
   /** As the worker's clock has it. */
   readonly startedAt: number;
-  readonly #lane: string;
-  #running: Running | undefined;
-
-  constructor({ lane, isUrged }: Pick<Next, 'lane' | 'isUrged'>, startedAt: number) {
-    this.isUrged = isUrged;
-    this.startedAt = startedAt;
-    this.#lane = lane;
-  }
-
   /** Undefined before it is claimed. */
-  get running(): Running | undefined {
-    return this.#running;
-  }
-  /** Empty while that is not known. */
-  get lane(): string {
-    return this.#running?.entry.lane ?? this.#lane;
-  }
-
-  begin(running: Running): void {
-    this.#running = running;
-  }
-
-  isPaused(): boolean {
-    return !!this.#running?.isPaused();
-  }
+  readonly running: Running | undefined;
 }
+
+export const isPaused = ({ running }: Slot): boolean => running?.operation?.phase.kind === 'paused';
 
 /** What is due of one lane, the oldest first, a page of it at a time. */
 interface Lane {
@@ -242,14 +212,6 @@ export const isLaneTo = (lane: string, origin: string | undefined): boolean =>
 /** So many entries are paused at most while it is not known where those behind them go. */
 const mostUndiscovered = 1000;
 
-/** An entry that goes next. */
-export interface Next {
-  readonly seq: number;
-  readonly fence: Fence;
-  readonly lane: string;
-  readonly isUrged: boolean;
-}
-
 /**
  * Which entries go next. A place is for what is being sent: so many (`parallel`) for each origin. What is paused
  * takes none of them, and so do attempts that send nothing; but of those of one lane that are known to be paused,
@@ -272,7 +234,7 @@ export class Places {
   /** Takes the oldest that has a place. */
   take(all: Iterable<OwnedEntries>, slots: readonly Slot[], nowMs: number): Next | undefined {
     let first: { readonly owned: OwnedEntries; readonly lane: Lane } | undefined;
-    const urgent = slots.filter((slot) => slot.isUrged && !slot.isPaused());
+    const urgent = slots.filter((slot) => slot.isUrged && !isPaused(slot));
     for (const owned of all) {
       const urged = urgent.length < this.#parallel ? owned.takeUrged() : undefined;
       if (urged !== undefined) return { seq: urged, fence: owned.fence, lane: '', isUrged: true };
@@ -292,8 +254,9 @@ export class Places {
     const origin = known ?? this.#origins.get(handler);
     let sending = 0;
     let paused = 0;
-    for (const { lane, running, startedAt } of slots) {
-      if (running?.isPaused()) paused += lane === name ? 1 : 0;
+    for (const slot of slots) {
+      const { lane, running, startedAt } = slot;
+      if (isPaused(slot)) paused += lane === name ? 1 : 0;
       else if (!running?.isIdle() && this.#isThere(lane, running, name, origin))
         sending += known === undefined && nowMs - startedAt >= idleMs ? 0.5 : 1;
     }

@@ -5,32 +5,33 @@ import { reasonOf } from '../store/disk.ts';
 import type { Row } from '../store/row.ts';
 import type { RowStore, Settled } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
-import { type DueEntry, isLaneTo, type Next, OwnedEntries, Places, Running, Slot } from './due.ts';
-import type { Attempt, EntryEnd } from './page.ts';
+import {
+  type DueEntry,
+  isLaneTo,
+  isPaused,
+  type Next,
+  OwnedEntries,
+  Places,
+  Running,
+  type Slot,
+} from './due.ts';
+import type { Delivery } from './deliver.ts';
+import type { Attempt, EntryListener } from './page.ts';
 
-export interface WorkerContext {
+export interface WorkerContext extends Pick<
+  EntryListener,
+  'onChange' | 'onDue' | 'onEnd' | 'onCleared'
+> {
   readonly clock: Clock;
   readonly random: Random;
   readonly store: RowStore;
   readonly network: Network;
   /** So many attempts at once to one origin, at most. */
   readonly parallel: number;
-  /** Makes one attempt; undefined when nobody wanted it any more. Never rejects. */
-  readonly attempt: (
-    running: Running,
-    fence: Fence,
-    isUrged: boolean,
-  ) => Promise<Attempt | undefined>;
+  /** Makes one attempt; undefined when its end is not wanted any more. Never rejects. */
+  readonly attempt: Delivery['attempt'];
   /** Which clear of all entries is under way, or has failed: nothing is sent meanwhile. */
   readonly clearing: () => string | undefined;
-  /** One has begun that this tab has not heard of. */
-  readonly onCleared: (token: string) => void;
-  /** Rows have changed: an attempt begins. */
-  readonly onChange: () => void;
-  /** Its turn has come, whoever sends it. */
-  readonly onDue: (entry: Row) => void;
-  /** An end is written; `settled` is undefined where it was not ours to write any more. */
-  readonly onEnd: (entry: Row, end: EntryEnd, settled: Settled | undefined) => void;
   /** Another tab has taken the entries of this owner over. */
   readonly onLost: (fence: Fence) => void;
   /** The store does not work. */
@@ -69,8 +70,8 @@ export class Worker {
   #isOver = false;
   #waking = 0;
   #releasedAt = -Infinity;
-  /** What was under way when entries were released, and did not wait. */
-  #sentBefore: readonly Slot[] = [];
+  /** The places of what was under way when entries were released, and did not wait. */
+  #sentBefore: ReadonlySet<number> = new Set();
 
   constructor(context: WorkerContext) {
     this.#context = context;
@@ -127,7 +128,8 @@ export class Worker {
     this.#waking += 1;
     if (this.#isAnyKept(origin)) {
       this.#releasedAt = this.#clock.now();
-      this.#sentBefore = [...this.#slots.values()].filter((slot) => !slot.isPaused());
+      const sending = [...this.#slots.values()].filter((slot) => !isPaused(slot));
+      this.#sentBefore = new Set(sending.map(({ seq }) => seq));
     }
     void this.#wakeAll(origin);
   }
@@ -137,7 +139,7 @@ export class Worker {
     if (this.#clock.now() > this.#releasedAt + releaseMs) return false;
     const isWaking = this.#waking > 0;
     return (
-      this.#slotsTo(origin).some((slot) => !this.#sentBefore.includes(slot) && !isAnswered(slot)) ||
+      this.#slotsTo(origin).some((slot) => !this.#isSentBefore(slot) && !isAnswered(slot)) ||
       this.#lanesTo(origin).some(
         ({ seqs, nextAt }) => seqs.length > 0 || (isWaking && nextAt < Infinity),
       )
@@ -186,6 +188,10 @@ export class Worker {
     return [...this.#slots.values()].filter(({ lane }) => isLaneTo(lane, origin));
   }
 
+  #isSentBefore({ seq, startedAt }: Slot): boolean {
+    return this.#sentBefore.has(seq) && startedAt <= this.#releasedAt;
+  }
+
   #lanesTo(origin: string): ReturnType<OwnedEntries['lanes']> {
     return [...this.#driven.values()]
       .flatMap((owned) => owned.lanes())
@@ -196,7 +202,7 @@ export class Worker {
   #isAnyKept(origin: string | undefined): boolean {
     if (origin === undefined) return !this.#isIdle() || this.#nextReadAt() < Infinity;
     return (
-      this.#slotsTo(origin).some((slot) => slot.isPaused()) ||
+      this.#slotsTo(origin).some(isPaused) ||
       this.#lanesTo(origin).some(({ nextAt }) => nextAt < Infinity)
     );
   }
@@ -298,11 +304,11 @@ export class Worker {
   }
 
   async #run(next: Next): Promise<void> {
-    const slot = new Slot(next, this.#clock.now());
+    const slot = { ...next, startedAt: this.#clock.now(), running: undefined };
     this.#slots.set(next.seq, slot);
     let settled: Settled | undefined;
     try {
-      settled = await this.#send(next, slot);
+      settled = await this.#send(slot);
       this.#aside.delete(next.seq);
     } catch (error) {
       // What says nothing of the database may be of this entry alone: it keeps nobody else waiting.
@@ -317,7 +323,8 @@ export class Worker {
   }
 
   /** @returns what has become of it; undefined where nothing was written. */
-  async #send({ seq, fence, isUrged }: Next, slot: Slot): Promise<Settled | undefined> {
+  async #send(slot: Slot): Promise<Settled | undefined> {
+    const { seq, fence, isUrged } = slot;
     const { clock, store, attempt, onLost, onDue, onChange, onEnd } = this.#context;
     const claim = await store.claim(seq, fence, clock.now());
     if (claim === 'lost') {
@@ -330,7 +337,7 @@ export class Worker {
     // Its owner was given up meanwhile: all entries were discarded, or the page is put away.
     if (!entry || !this.#isDriven(fence)) return undefined;
     const running = new Running(entry, this.#clock, this.#places);
-    slot.begin(running);
+    this.#slots.set(seq, { ...slot, lane: entry.lane, running });
     onChange();
     const made = await attempt(running, fence, isUrged);
     const settled = made && (await this.#writeEnd(entry, fence, made));

@@ -9,7 +9,6 @@ import { bornNow } from '../../operation/parts/submission.ts';
 import { defineHandlers } from '../handler.ts';
 import { type Delivered, OutboxCore } from '../outbox.ts';
 import { openIndexedDb } from '../store/disk.ts';
-import type { OutboxFilter } from '../entries.ts';
 import { databaseName, drain, prepareSync, syncTag } from './background-sync.ts';
 import type { MutationDefinition } from '../../react-query/mutation/definition.ts';
 import { createOutboxMutation } from './mutation.ts';
@@ -62,25 +61,18 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
   return make(config).outbox;
 }
 
-/** The same with what sends its entries. */
-function make<const H extends AnyOutboxHandlers>(
-  config: OutboxConfig<H>,
-): Pick<OutboxCore, 'engine'> & { readonly clock: Clock; readonly outbox: Outbox<H> } {
-  if (process.env.NODE_ENV !== 'production') {
-    checkNames('createOutbox', config, names, { client: 'queryClient', mutations: 'handlers' });
-    const { handlers } = config as { readonly handlers: unknown };
-    if (Array.isArray(handlers) || Object.keys(Object(handlers) as object).length === 0)
-      reject('createOutbox', 'handlers', handlers, 'an object with a handler for each name');
-    if (typeof structuredClone === 'undefined')
-      throw new Error(
-        `createOutbox: structuredClone is missing here, and must be there: see ${pageOf('react-native.md')}.`,
-      );
-  }
-  const { steady, queryClient: client, handlers, user, cipher } = config;
-  const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;
-  const instance =
-    instanceBehind((steady as Partial<typeof steady> | undefined)?.defaultOptions?.queries.retry) ??
-    reject('createOutbox', 'steady', steady, whatIsMade(steady));
+function checkConfig(config: object): void {
+  checkNames('createOutbox', config, names, { client: 'queryClient', mutations: 'handlers' });
+  const { handlers } = config as { readonly handlers: unknown };
+  if (Array.isArray(handlers) || Object.keys(Object(handlers) as object).length === 0)
+    reject('createOutbox', 'handlers', handlers, 'an object with a handler for each name');
+  if (typeof structuredClone === 'undefined')
+    throw new Error(
+      `createOutbox: structuredClone is missing here, and must be there: see ${pageOf('react-native.md')}.`,
+    );
+}
+
+function checkValues(parallel: number, user: string | undefined): void {
   if (!Number.isSafeInteger(parallel) || parallel < 1)
     reject(
       'createOutbox',
@@ -95,6 +87,19 @@ function make<const H extends AnyOutboxHandlers>(
       user,
       process.env.NODE_ENV !== 'production' && 'a text that is not empty',
     );
+}
+
+/** The same with what sends its entries. */
+function make<const H extends AnyOutboxHandlers>(
+  config: OutboxConfig<H>,
+): Pick<OutboxCore, 'engine'> & { readonly clock: Clock; readonly outbox: Outbox<H> } {
+  if (process.env.NODE_ENV !== 'production') checkConfig(config);
+  const { steady, queryClient: client, handlers, user, cipher } = config;
+  const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;
+  const instance =
+    instanceBehind((steady as Partial<typeof steady> | undefined)?.defaultOptions?.queries.retry) ??
+    reject('createOutbox', 'steady', steady, whatIsMade(steady));
+  checkValues(parallel, user);
   const { wall: clock } = instance;
   const { fetch } = steady;
   const database = databaseName(name, user);
@@ -119,17 +124,18 @@ function make<const H extends AnyOutboxHandlers>(
     onLeft: backgroundSync ? prepareSync(database) : () => {},
     onDelivered,
   });
-  const { display, entries } = core;
+  const { display } = core;
+  const { list, find, retry, retryAll, edit } = core.entries;
   let noteUse: (() => void) | undefined;
   const submit: OutboxCore['submit'] = (...given) => {
-    noteUse?.();
+    if (process.env.NODE_ENV !== 'production') noteUse?.();
     return core.submit(...given);
   };
 
   /** Without a receipt, as after a reload, a result is stored for the page that has submitted it. */
   const follow: MutationDefinition['follow'] = (key, onDone) => {
     const look = async (): Promise<void> => {
-      const entry = await entries.find(key);
+      const entry = await find(key);
       if (entry?.state === 'done') onDone(entry.data);
     };
     const begin = (): void => void look().catch(() => {});
@@ -160,17 +166,17 @@ function make<const H extends AnyOutboxHandlers>(
   const shown = {
     getState: display.getState,
     subscribe(listener: () => void) {
-      noteUse?.();
+      if (process.env.NODE_ENV !== 'production') noteUse?.();
       return display.subscribe(listener);
     },
     onChange: display.onChange,
-    list: (filter?: OutboxFilter) => entries.list(filter),
-    find: (key: string) => entries.find(key),
-    retry: (key: string) => entries.retry(key),
-    retryAll: () => entries.retryAll(),
-    edit: (key: string, variables: unknown) => entries.edit(key, variables),
-    discard: (key: string, error?: unknown) => core.discard(key, error),
-    clear: () => core.clear(),
+    list,
+    find,
+    retry,
+    retryAll,
+    edit,
+    discard: core.discard,
+    clear: core.clear,
   };
   const outbox = {
     ...shown,
@@ -180,15 +186,15 @@ function make<const H extends AnyOutboxHandlers>(
     dispose() {
       if (process.env.NODE_ENV !== 'production') forgetMade(outbox);
       core.dispose();
-      instance.cleared.delete(shown.clear);
+      instance.cleared.delete(core.clear);
       forget?.();
     },
   };
-  instance.cleared.add(shown.clear);
+  instance.cleared.add(core.clear);
   if (client) instance.lifecycle.meet(client);
   const forget = client && registerOutbox(client, outbox as Outbox);
   if (process.env.NODE_ENV !== 'production') replaceEarlier(outbox, (act) => (noteUse = act));
-  return { outbox: outbox as Outbox<H>, engine: () => core.engine(), clock };
+  return { outbox: outbox as Outbox<H>, engine: core.engine, clock };
 }
 
 /** A sync event, which TypeScript's library does not have. */

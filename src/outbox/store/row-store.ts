@@ -16,7 +16,7 @@ import {
   after,
   applyChange,
   claimedRow,
-  inTime,
+  replan,
   headOf,
   insert,
   isOurs,
@@ -362,7 +362,7 @@ export class RowStore {
       if ((await tx.owner(fence.owner))?.token !== from) return false;
       await tx.putOwner({ ...fence, signedAt: nowMs });
       for (const row of await tx.rows('due', after([fence.owner], nowMs))) {
-        const moved = inTime(row, nowMs);
+        const moved = replan(row, nowMs);
         if (moved !== row) await tx.put(moved);
       }
       return true;

@@ -235,11 +235,14 @@ export function parseRow(raw: unknown): Row | undefined {
   const isForeign = waitsFor === 'other-version' && state === 'pending';
   const ofState = waitsFor === undefined ? ofStates.get(state) : isForeign ? {} : undefined;
   if (!ofState) return undefined;
-  for (const [field, sample] of Object.entries({ ...always, ...ofState }))
-    if (sample !== undefined && !isLike(fields[field], sample)) return undefined;
-  for (const [field, sample] of Object.entries(perhaps))
-    if (fields[field] !== undefined && !isLike(fields[field], sample)) return undefined;
-  return raw as Row;
+  const isWhole =
+    Object.entries({ ...always, ...ofState }).every(
+      ([field, sample]) => sample === undefined || isLike(fields[field], sample),
+    ) &&
+    Object.entries(perhaps).every(
+      ([field, sample]) => fields[field] === undefined || isLike(fields[field], sample),
+    );
+  return isWhole ? (raw as Row) : undefined;
 }
 
 /** What takes the place of a row that is damaged, or that the browser cannot read: it holds nothing up. */

@@ -106,7 +106,7 @@ export const shift = (row: Row, byMs: number): Row =>
       };
 
 /** The same row, unless its wait began in what is now the future: it is not known how much of that is over. */
-export function inTime<R extends NewRow | Row>(row: R, nowMs: number): R {
+export function replan<R extends NewRow | Row>(row: R, nowMs: number): R {
   const sinceMs = row.lastAttemptAt ?? row.createdAt;
   if (sinceMs <= nowMs || row.nextRetryAt === undefined) return row;
   const { notBefore } = row;
@@ -116,7 +116,7 @@ export function inTime<R extends NewRow | Row>(row: R, nowMs: number): R {
 }
 
 export async function insert(tx: Transaction, given: NewRow, nowMs: number): Promise<Row> {
-  const row = inTime(given, nowMs);
+  const row = replan(given, nowMs);
   if (row.owner === undefined) return { ...row, seq: await tx.add(row) };
   const isBehind = row.blocks !== undefined && !!(await headOf(tx, row.blocks));
   const placed = { ...row, nextRetryAt: isBehind ? undefined : (row.nextRetryAt ?? nowMs) };
@@ -137,6 +137,15 @@ export function applyChange(row: SendingRow, change: Change, nowMs: number): Row
     const waits = { state: 'pending', waitsFor: 'other-version', blocks } as const;
     return { ...row, ...stateless, ...waits, attempts };
   }
+  return applyShown(row, change, nowMs);
+}
+
+/** What is left of a row after an attempt that was not good. */
+function applyShown(
+  row: SendingRow,
+  change: Extract<Change, { readonly kind: 'again' | 'dead' }>,
+  nowMs: number,
+): Row {
   const { error, attempts, unsent, timeouts, isInDoubt, steps } = change;
   // Where nothing was tried, another tab may, and is to know; and so is whoever submits a dead one again.
   const isToKnow = attempts < row.attempts || change.kind === 'dead';
@@ -157,8 +166,8 @@ export function applyChange(row: SendingRow, change: Change, nowMs: number): Row
     return decidedAt > nowMs ? shift(again, nowMs - decidedAt) : again;
   }
   const { reason: deadReason, isBlocking } = change;
-  const scope = isBlocking ? blocks : undefined;
-  return { ...tried, ...stateless, state: 'dead', deadReason, blocks: scope };
+  const blocks = isBlocking ? row.blocks : undefined;
+  return { ...tried, ...stateless, state: 'dead', deadReason, blocks };
 }
 
 /**
