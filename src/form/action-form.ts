@@ -34,14 +34,25 @@ const echoMs = 1000;
 
 const backoff = { backoff: 'equal', baseMs: 500, factor: 2, capMs: 8000 } as const;
 
-/** One press of Submit. */
+type Call = (fields: FormData) => Promise<AnyState>;
+
+/** One press of Submit, with those that belong to it. */
 interface Press {
   readonly content: string;
+  /** Of the second half of a double click: a framework may end the first call for it. */
+  readonly more: Call[];
   readonly promise: Promise<AnyState>;
   /** When it was answered. */
   answeredAt?: number;
   /** Under which key it was done, or refused. */
   key?: string;
+}
+
+interface Delivery {
+  readonly content: string;
+  readonly call: Call;
+  readonly more: Call[];
+  readonly maxRetries: number;
 }
 
 /** How `sendAction` sends. */
@@ -139,29 +150,32 @@ export class ActionForm {
   ): Promise<TState> {
     const content = await fingerprintOf(contentOf(fields));
     const before = this.#latest;
-    // A form has one action, so what it was answered has the type of this one.
-    if (before?.content === content && isRecent(before)) return before.promise as Promise<TState>;
-    const deliver = async (): Promise<TState> => {
+    if (before?.content === content && isRecent(before)) {
+      before.more.push(call);
+      // A form has one action, so what it was answered has the type of this one.
+      return before.promise as Promise<TState>;
+    }
+    const more: Call[] = [];
+    const deliver = async (): Promise<AnyState> => {
       // One after the other: what is other content is another submission.
       await before?.promise.catch(() => {});
-      return this.#deliver(fields, content, call, maxRetries);
+      return this.#deliver(fields, { content, call, more, maxRetries });
     };
-    const press: Press = { content, promise: deliver() };
+    const press: Press = { content, more, promise: deliver() };
     this.#latest = press;
-    const end = (): void => {
-      press.answeredAt = systemNow();
+    const end = (state?: AnyState): void => {
+      // A press after an unknown outcome sends it again, however soon.
+      press.answeredAt = state?.status === 'unknown' ? -Infinity : systemNow();
       this.#changed();
     };
-    press.promise.then(end, end);
+    press.promise.then(end, () => end());
     return press.promise as Promise<TState>;
   }
 
-  async #deliver<TState extends AnyState>(
+  async #deliver(
     fields: FormData,
-    content: string,
-    call: (fields: FormData) => Promise<TState>,
-    maxRetries: number,
-  ): Promise<TState> {
+    { content, call: firstCall, more, maxRetries }: Delivery,
+  ): Promise<AnyState> {
     const rendered = fields.get(keyField);
     if (typeof rendered !== 'string')
       throw new TypeError(`A form of an action has no key: render <KeyField> in it.`);
@@ -169,12 +183,16 @@ export class ActionForm {
     const sent = contentOf(fields);
     sent.set(keyField, key);
     this.#write({ unknown: key, sentAt: undefined });
+    let call = firstCall;
     for (let retry = 1; ; retry++) {
       const state = await this.#attempt(key, content, () => call(sent));
       if (state && state.status !== 'unknown') return state;
-      // A state of an action may be this one, whatever its data.
-      const unknown: AnyState = { status: 'unknown', key, fields: {} };
-      if (retry > maxRetries) return state ?? (unknown as TState);
+      const pressed = more.pop();
+      if (pressed) {
+        call = pressed;
+        continue;
+      }
+      if (retry > maxRetries) return state ?? { status: 'unknown', key, fields: {} };
       const delayMs = backoffDelay({ ...backoff, retry }, systemRandom);
       await new Promise<void>((resolve) => systemClock.setTimeout(resolve, delayMs));
     }
@@ -190,11 +208,11 @@ export class ActionForm {
   }
 
   /** @returns undefined if its answer is lost. */
-  async #attempt<TState extends AnyState>(
+  async #attempt(
     key: string,
     content: string,
-    call: () => Promise<TState>,
-  ): Promise<TState | undefined> {
+    call: () => Promise<AnyState>,
+  ): Promise<AnyState | undefined> {
     const end = (): void => {
       const used = [...this.#read().used, [key, content] as const].slice(-mostUsed);
       this.#write({ unknown: undefined, used });

@@ -115,6 +115,26 @@ test('a page that was gone back to is told of its key with the same content, and
   expect(sent[2]).toMatch(/^\w{8}-[\w-]{36} a chair$/);
 });
 
+test('where a framework ends the first call for the second half of a double click, that one is made', async () => {
+  const first = answering(new Error('aborted'));
+  const second = answering(done(1));
+  const once = { maxRetries: 0 };
+  const both = [
+    form.send(fieldsOf('k1'), first.call, once),
+    form.send(fieldsOf('k1'), second.call, once),
+  ];
+  expect(await Promise.all(both)).toEqual([done(1), done(1)]);
+  expect([...first.sent, ...second.sent]).toEqual(['k1 a lamp', 'k1 a lamp']);
+});
+
+test('a press right after an unknown outcome is sent', async () => {
+  const { sent, call } = answering(new Error('lost'), done(1));
+  const once = { maxRetries: 0 };
+  expect(await form.send(fieldsOf('k1'), call, once)).toMatchObject({ status: 'unknown' });
+  expect(await form.send(fieldsOf('k1'), call, once)).toEqual(done(1));
+  expect(sent).toEqual(['k1 a lamp', 'k1 a lamp']);
+});
+
 test('a redirect is the end of a submission, and a double click is redirected once more', async () => {
   const { sent, call } = answering(redirect);
   await expect(form.send(fieldsOf('k1'), call)).rejects.toBe(redirect);
