@@ -1,4 +1,3 @@
-import * as React from 'react';
 import {
   createElement,
   type FormEvent,
@@ -12,15 +11,9 @@ import {
 } from 'react';
 import { openActionForm, scriptOf, type SendActionOptions } from '../form/action-form.ts';
 import { type ActionState, contentOf, keyField } from '../lib/action-state.ts';
+import { useActionState } from './use-action-state.ts';
 
 type AnyState = ActionState<unknown, unknown>;
-
-// Not imported by its name, which React 18 does not have.
-const useActionState: typeof React.useActionState =
-  (React as Partial<typeof React>).useActionState ??
-  (() => {
-    throw new Error('useSafeAction needs the useActionState of React 19.');
-  });
 
 /** The props of {@link KeyField}. */
 export interface KeyFieldProps {
@@ -40,10 +33,14 @@ export interface KeyFieldProps {
  *
  * @example
  * ```tsx
- * <form action={formAction}>
- *   <KeyField state={state} form="checkout" />
- *   <button>Order</button>
- * </form>
+ * import { type ActionState, KeyField } from 'steadfetch/react';
+ *
+ * export const Checkout = ({ state }: { state: ActionState }) => (
+ *   <form method="post">
+ *     <KeyField state={state} form="checkout" />
+ *     <button>Order</button>
+ *   </form>
+ * );
  * ```
  */
 export function KeyField({ state, form, nonce }: KeyFieldProps): ReactElement {
