@@ -32,6 +32,9 @@ const mostUsed = 50;
 /** A press with the same content within this time after an answer is the second half of a double click. */
 const echoMs = 1000;
 
+/** A page that the user begins to leave within this time after an answer may not have been read. */
+const unseenMs = 300;
+
 const backoff = { backoff: 'equal', baseMs: 500, factor: 2, capMs: 8000 } as const;
 
 type Call = (fields: FormData) => Promise<AnyState>;
@@ -53,6 +56,8 @@ interface Delivery {
   readonly call: Call;
   readonly more: Call[];
   readonly maxRetries: number;
+  /** Called where the page comes back from the back-forward cache without an answer. */
+  readonly onPutAway: (() => void) | undefined;
 }
 
 /** How `sendAction` sends. */
@@ -86,25 +91,34 @@ export class ActionForm {
   readonly #storage = createTabStorage();
   readonly #listeners: Set<() => void> = new Set();
   #latest: Press | undefined;
+  /** When the user began to leave the page, since the latest press. */
+  #leftAt: number | undefined;
   /** Takes the answer of the running call for lost. */
   #giveUp: () => void = () => {};
 
+  /** One of each name lasts as long as its page: it listens for as long. */
   constructor(name: string) {
     this.#name = storedName(name);
+    globalThis.addEventListener('beforeunload', this.#pageLeft);
+    globalThis.addEventListener('pagehide', this.#pageHidden);
+    globalThis.addEventListener('pageshow', this.#pageShown);
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
-    if (this.#listeners.size === 0) {
-      globalThis.addEventListener('pageshow', this.#pageShown);
-      globalThis.addEventListener('pagehide', this.#pageHidden);
-    }
     this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size > 0) return;
-      globalThis.removeEventListener('pageshow', this.#pageShown);
-      globalThis.removeEventListener('pagehide', this.#pageHidden);
-    };
+    return () => void this.#listeners.delete(listener);
+  };
+
+  readonly #pageLeft = (): void => {
+    this.#leftAt = systemNow();
+  };
+
+  /** The user may have left before the answer was seen: the same content is told of it once more. */
+  readonly #pageHidden = (): void => {
+    const { answeredAt, key } = this.#latest ?? {};
+    if (key === undefined || answeredAt === undefined) return;
+    // Until the next page is there, this one goes on.
+    if ((this.#leftAt ?? systemNow()) - answeredAt < unseenMs) this.#write({ unknown: key });
   };
 
   /** Another page of this tab may have sent it, when this one comes back from the back-forward cache. */
@@ -112,13 +126,6 @@ export class ActionForm {
     // No answer comes to a page that was put away.
     if (persisted) this.#giveUp();
     this.#changed();
-  };
-
-  /** The user may have left before the answer was seen: the same content is told of it once more. */
-  readonly #pageHidden = (): void => {
-    const { answeredAt, key } = this.#latest ?? {};
-    if (this.#latest && key !== undefined && answeredAt !== undefined && isRecent(this.#latest))
-      this.#write({ unknown: key });
   };
 
   /** The key to send under, in a form that was rendered with this one. */
@@ -147,7 +154,9 @@ export class ActionForm {
     fields: FormData,
     call: (fields: FormData) => Promise<TState>,
     { maxRetries = 3 }: SendActionOptions = {},
+    onPutAway?: () => void,
   ): Promise<TState> {
+    this.#leftAt = undefined;
     const content = await fingerprintOf(contentOf(fields));
     const before = this.#latest;
     if (before?.content === content && isRecent(before)) {
@@ -159,7 +168,7 @@ export class ActionForm {
     const deliver = async (): Promise<AnyState> => {
       // One after the other: what is other content is another submission.
       await before?.promise.catch(() => {});
-      return this.#deliver(fields, { content, call, more, maxRetries });
+      return this.#deliver(fields, { content, call, more, maxRetries, onPutAway });
     };
     const press: Press = { content, more, promise: deliver() };
     this.#latest = press;
@@ -172,10 +181,9 @@ export class ActionForm {
     return press.promise as Promise<TState>;
   }
 
-  async #deliver(
-    fields: FormData,
-    { content, call: firstCall, more, maxRetries }: Delivery,
-  ): Promise<AnyState> {
+  async #deliver(fields: FormData, delivery: Delivery): Promise<AnyState> {
+    const { content, more } = delivery;
+    let { call } = delivery;
     const rendered = fields.get(keyField);
     if (typeof rendered !== 'string')
       throw new TypeError(`A form of an action has no key: render <KeyField> in it.`);
@@ -183,16 +191,15 @@ export class ActionForm {
     const sent = contentOf(fields);
     sent.set(keyField, key);
     this.#write({ unknown: key, sentAt: undefined });
-    let call = firstCall;
     for (let retry = 1; ; retry++) {
-      const state = await this.#attempt(key, content, () => call(sent));
+      const state = await this.#attempt(key, delivery, () => call(sent));
       if (state && state.status !== 'unknown') return state;
       const pressed = more.pop();
       if (pressed) {
         call = pressed;
         continue;
       }
-      if (retry > maxRetries) return state ?? { status: 'unknown', key, fields: {} };
+      if (retry > delivery.maxRetries) return state ?? { status: 'unknown', key, fields: {} };
       const delayMs = backoffDelay({ ...backoff, retry }, systemRandom);
       await new Promise<void>((resolve) => systemClock.setTimeout(resolve, delayMs));
     }
@@ -210,7 +217,7 @@ export class ActionForm {
   /** @returns undefined if its answer is lost. */
   async #attempt(
     key: string,
-    content: string,
+    { content, onPutAway }: Delivery,
     call: () => Promise<AnyState>,
   ): Promise<AnyState | undefined> {
     const end = (): void => {
@@ -219,7 +226,10 @@ export class ActionForm {
       if (this.#latest?.content === content) this.#latest.key = key;
     };
     const givenUp = new Promise<undefined>((resolve) => {
-      this.#giveUp = () => resolve(undefined);
+      this.#giveUp = () => {
+        onPutAway?.();
+        resolve(undefined);
+      };
     });
     try {
       const state = await Promise.race([call(), givenUp]);
@@ -230,6 +240,8 @@ export class ActionForm {
       if (isRedirect(thrown)) end();
       else this.#write({ unknown: undefined });
       throw thrown;
+    } finally {
+      this.#giveUp = () => {};
     }
   }
 

@@ -168,7 +168,8 @@ export function useSafeAction<TState extends AnyState>(
     void (async () => {
       setSending((count) => count + 1);
       try {
-        const next = await openActionForm(form).send(fields, (sent) => action(state, sent));
+        const call = (sent: FormData): Promise<TState> => action(state, sent);
+        const next = await openActionForm(form).send(fields, call, {}, reload);
         // What was typed meanwhile stays.
         if (next.status === 'succeeded' && isSame(read(), fields)) element.reset();
         setOwn({ kind: 'answered', state: next, after: answer });
@@ -187,6 +188,9 @@ type Ended<TState> = { readonly after: TState } & (
   | { readonly kind: 'answered'; readonly state: TState }
   | { readonly kind: 'thrown'; readonly thrown: unknown }
 );
+
+/** A call without an answer holds back all later ones of Next.js. The next page has the key. */
+const reload = (): void => globalThis.location.reload();
 
 function isSame(one: FormData, other: FormData): boolean {
   const [entries, others] = [one, other].map((fields) => [...contentOf(fields)]);

@@ -195,18 +195,17 @@ async function play(
       persisted += user.persisted;
     }
   };
-  const contexts = await Promise.all(
-    Array.from({ length: users }, async (_, worker) => {
-      const context = await browser.newContext({ javaScriptEnabled: hasJs });
-      await context.addInitScript(() => {
-        addEventListener('pageshow', ({ persisted: isPersisted }) => {
-          Object.assign(globalThis, { isPersisted });
-        });
+  const work = async (worker: number): Promise<void> => {
+    const context = await browser.newContext({ javaScriptEnabled: hasJs });
+    await context.addInitScript(() => {
+      addEventListener('pageshow', ({ persisted: isPersisted }) => {
+        Object.assign(globalThis, { isPersisted });
       });
-      return use(context, worker).finally(() => context.close());
-    }),
-  );
-  void contexts;
+    });
+    await use(context, worker);
+    await context.close();
+  };
+  await Promise.all(Array.from({ length: users }, (_, worker) => work(worker)));
   return { results, persisted };
 }
 
