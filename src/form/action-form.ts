@@ -35,6 +35,9 @@ const echoMs = 1000;
 /** A page that the user begins to leave within this time after an answer may not have been read. */
 const unseenMs = 300;
 
+/** A page that is still there after this time was not left: a download, or a link to mail. */
+const stayedMs = 5000;
+
 const backoff = { backoff: 'equal', baseMs: 500, factor: 2, capMs: 8000 } as const;
 
 type Call = (fields: FormData) => Promise<AnyState>;
@@ -100,7 +103,7 @@ export class ActionForm {
   constructor(name: string) {
     this.#name = storedName(name);
     globalThis.addEventListener('beforeunload', this.#pageLeft);
-    globalThis.addEventListener('pagehide', this.#pageHidden);
+    globalThis.addEventListener('pagehide', this.#pageLeft);
     globalThis.addEventListener('pageshow', this.#pageShown);
   }
 
@@ -109,22 +112,19 @@ export class ActionForm {
     return () => void this.#listeners.delete(listener);
   };
 
+  /** The user may leave before an answer is seen: the same content is told of it once more. */
   readonly #pageLeft = (): void => {
-    this.#leftAt = systemNow();
-  };
-
-  /** The user may have left before the answer was seen: the same content is told of it once more. */
-  readonly #pageHidden = (): void => {
+    this.#leftAt ??= systemNow();
     const { answeredAt, key } = this.#latest ?? {};
     if (key === undefined || answeredAt === undefined) return;
-    // Until the next page is there, this one goes on.
-    if ((this.#leftAt ?? systemNow()) - answeredAt < unseenMs) this.#write({ unknown: key });
+    if (this.#leftAt - answeredAt < unseenMs) this.#write({ unknown: key });
   };
 
   /** Another page of this tab may have sent it, when this one comes back from the back-forward cache. */
   readonly #pageShown = ({ persisted }: PageTransitionEvent): void => {
     // No answer comes to a page that was put away.
     if (persisted) this.#giveUp();
+    this.#leftAt = undefined;
     this.#changed();
   };
 
@@ -222,7 +222,10 @@ export class ActionForm {
   ): Promise<AnyState | undefined> {
     const end = (): void => {
       const used = [...this.#read().used, [key, content] as const].slice(-mostUsed);
-      this.#write({ unknown: undefined, used });
+      // Now, because the next page may be there before this one is told that it goes.
+      const isLeft = this.#leftAt !== undefined;
+      this.#write({ unknown: isLeft ? key : undefined, used });
+      if (isLeft) systemClock.setTimeout(() => this.recordAnswer(key), stayedMs);
       if (this.#latest?.content === content) this.#latest.key = key;
     };
     const givenUp = new Promise<undefined>((resolve) => {

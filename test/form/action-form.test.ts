@@ -184,7 +184,10 @@ test('an answer that comes while the page is being left may not have been seen',
   const state = form.send(fieldsOf('k1'), call);
   fire('beforeunload', false);
   await expect(state).rejects.toBe(redirect);
+  expect(open().unknownKey()).toBe('k1');
+  // A download leaves nothing.
   await vi.advanceTimersByTimeAsync(5000);
+  expect(open().unknownKey()).toBe(undefined);
   fire('pagehide', false);
   expect(open().unknownKey()).toBe('k1');
 });
