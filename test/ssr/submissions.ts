@@ -272,8 +272,8 @@ async function run(
   }
 }
 
-/** `npm run submissions -- 10000 next`: so many with JavaScript, in one framework. */
-const [countText = '500', only = ''] = process.argv.slice(2);
+/** `npm run submissions -- 10000 next /order`: so many with JavaScript, in one framework, of one page. */
+const [countText = '300', only = '', onlyPath = ''] = process.argv.slice(2);
 const count = Number(countText);
 const withoutJs = Math.min(count, 200);
 buildIfStale();
@@ -284,6 +284,7 @@ for (const framework of [next, reactRouter]) {
   const folder = buildApp(framework, tarball);
   console.log(`\n${framework.name}`);
   for (const path of ['/order', '/plain-order']) {
+    if (onlyPath !== '' && path !== onlyPath) continue;
     for (const hasJs of [true, false]) {
       const plan = { count: hasJs ? count : withoutJs, users: 4, hasJs, seed: 1 };
       const { twice, lost, toldWrong } = await run(framework, folder, path, plan);
