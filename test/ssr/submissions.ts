@@ -132,13 +132,12 @@ async function submit(user: User): Promise<string> {
       if (told.startsWith('succeeded order')) break;
       if (told === 'error') await page.goto(url, { waitUntil: 'load' }).catch(() => {});
     }
-    if (
-      (await page
-        .locator('form')
-        .count()
-        .catch(() => 0)) === 0
-    )
-      continue;
+    // Another page, to which it was gone back in vain.
+    const forms = await page
+      .locator('form')
+      .count()
+      .catch(() => 0);
+    if (forms === 0) await page.goto(url, { waitUntil: 'load' }).catch(() => {});
     try {
       const before = await toldBy(page);
       await fill(user);
@@ -174,7 +173,7 @@ async function play(
   const results: Result[] = [];
   let persisted = 0;
   let started = 0;
-  const use = async (context: BrowserContext, worker: number): Promise<void> => {
+  const submitAll = async (context: BrowserContext, worker: number): Promise<void> => {
     const page = await context.newPage();
     const random = randomStream(seed, `user ${worker}`);
     while (started < count) {
@@ -202,7 +201,7 @@ async function play(
         Object.assign(globalThis, { isPersisted });
       });
     });
-    await use(context, worker);
+    await submitAll(context, worker);
     await context.close();
   };
   await Promise.all(Array.from({ length: users }, (_, worker) => work(worker)));
