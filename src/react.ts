@@ -10,13 +10,8 @@ export { useOriginStatus } from './react/use-origin-status.ts';
 export { useMutationStatus } from './react/use-status.ts';
 export { useRetryStatus } from './react/use-status.ts';
 export { type SteadyMutationResult, useSteadyMutation } from './react/use-steady-mutation.ts';
-export {
-  KeyField,
-  type KeyFieldProps,
-  type SafeAction,
-  sendAction,
-  useSafeAction,
-} from './react/use-safe-action.ts';
+export { KeyField, type KeyFieldProps } from './react/key-field.tsx';
+export { type SafeAction, sendAction, useSafeAction } from './react/use-safe-action.ts';
 export type { SendActionOptions } from './form/action-form.ts';
 export type { ActionState } from './lib/action-state.ts';
 export { useSafeSubmit } from './react/use-safe-submit.ts';

@@ -32,16 +32,35 @@ const mostUsed = 50;
 /** A press with the same content within this time after an answer is the second half of a double click. */
 const echoMs = 1000;
 
+/** A page that the user begins to leave within this time after an answer may not have been read. */
+const unseenMs = 300;
+
+/** A page that is still there after this time was not left: a download, or a link to mail. */
+const stayedMs = 5000;
+
 const backoff = { backoff: 'equal', baseMs: 500, factor: 2, capMs: 8000 } as const;
 
-/** One press of Submit. */
+type Call = (fields: FormData) => Promise<AnyState>;
+
+/** One press of Submit, with those that belong to it. */
 interface Press {
   readonly content: string;
+  /** Of the second half of a double click: a framework may end the first call for it. */
+  readonly more: Call[];
   readonly promise: Promise<AnyState>;
   /** When it was answered. */
   answeredAt?: number;
   /** Under which key it was done, or refused. */
   key?: string;
+}
+
+interface Delivery {
+  readonly content: string;
+  readonly call: Call;
+  readonly more: Call[];
+  readonly maxRetries: number;
+  /** Called where the page comes back from the back-forward cache without an answer. */
+  readonly onPutAway: (() => void) | undefined;
 }
 
 /** How `sendAction` sends. */
@@ -75,39 +94,38 @@ export class ActionForm {
   readonly #storage = createTabStorage();
   readonly #listeners: Set<() => void> = new Set();
   #latest: Press | undefined;
+  /** When the user began to leave the page, since the latest press. */
+  #leftAt: number | undefined;
   /** Takes the answer of the running call for lost. */
   #giveUp: () => void = () => {};
 
+  /** One of each name lasts as long as its page: it listens for as long. */
   constructor(name: string) {
     this.#name = storedName(name);
+    globalThis.addEventListener('beforeunload', this.#pageLeft);
+    globalThis.addEventListener('pagehide', this.#pageLeft);
+    globalThis.addEventListener('pageshow', this.#pageShown);
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
-    if (this.#listeners.size === 0) {
-      globalThis.addEventListener('pageshow', this.#pageShown);
-      globalThis.addEventListener('pagehide', this.#pageHidden);
-    }
     this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size > 0) return;
-      globalThis.removeEventListener('pageshow', this.#pageShown);
-      globalThis.removeEventListener('pagehide', this.#pageHidden);
-    };
+    return () => void this.#listeners.delete(listener);
+  };
+
+  /** The user may leave before an answer is seen: the same content is told of it once more. */
+  readonly #pageLeft = (): void => {
+    this.#leftAt ??= systemNow();
+    const { answeredAt, key } = this.#latest ?? {};
+    if (key === undefined || answeredAt === undefined) return;
+    if (this.#leftAt - answeredAt < unseenMs) this.#write({ unknown: key });
   };
 
   /** Another page of this tab may have sent it, when this one comes back from the back-forward cache. */
   readonly #pageShown = ({ persisted }: PageTransitionEvent): void => {
     // No answer comes to a page that was put away.
     if (persisted) this.#giveUp();
+    this.#leftAt = undefined;
     this.#changed();
-  };
-
-  /** The user may have left before the answer was seen: the same content is told of it once more. */
-  readonly #pageHidden = (): void => {
-    const { answeredAt, key } = this.#latest ?? {};
-    if (this.#latest && key !== undefined && answeredAt !== undefined && isRecent(this.#latest))
-      this.#write({ unknown: key });
   };
 
   /** The key to send under, in a form that was rendered with this one. */
@@ -136,32 +154,36 @@ export class ActionForm {
     fields: FormData,
     call: (fields: FormData) => Promise<TState>,
     { maxRetries = 3 }: SendActionOptions = {},
+    onPutAway?: () => void,
   ): Promise<TState> {
+    this.#leftAt = undefined;
     const content = await fingerprintOf(contentOf(fields));
     const before = this.#latest;
-    // A form has one action, so what it was answered has the type of this one.
-    if (before?.content === content && isRecent(before)) return before.promise as Promise<TState>;
-    const deliver = async (): Promise<TState> => {
+    if (before?.content === content && isRecent(before)) {
+      before.more.push(call);
+      // A form has one action, so what it was answered has the type of this one.
+      return before.promise as Promise<TState>;
+    }
+    const more: Call[] = [];
+    const deliver = async (): Promise<AnyState> => {
       // One after the other: what is other content is another submission.
       await before?.promise.catch(() => {});
-      return this.#deliver(fields, content, call, maxRetries);
+      return this.#deliver(fields, { content, call, more, maxRetries, onPutAway });
     };
-    const press: Press = { content, promise: deliver() };
+    const press: Press = { content, more, promise: deliver() };
     this.#latest = press;
-    const end = (): void => {
-      press.answeredAt = systemNow();
+    const end = (state?: AnyState): void => {
+      // A press after an unknown outcome sends it again, however soon.
+      press.answeredAt = state?.status === 'unknown' ? -Infinity : systemNow();
       this.#changed();
     };
-    press.promise.then(end, end);
+    press.promise.then(end, () => end());
     return press.promise as Promise<TState>;
   }
 
-  async #deliver<TState extends AnyState>(
-    fields: FormData,
-    content: string,
-    call: (fields: FormData) => Promise<TState>,
-    maxRetries: number,
-  ): Promise<TState> {
+  async #deliver(fields: FormData, delivery: Delivery): Promise<AnyState> {
+    const { content, more } = delivery;
+    let { call } = delivery;
     const rendered = fields.get(keyField);
     if (typeof rendered !== 'string')
       throw new TypeError(`A form of an action has no key: render <KeyField> in it.`);
@@ -170,11 +192,14 @@ export class ActionForm {
     sent.set(keyField, key);
     this.#write({ unknown: key, sentAt: undefined });
     for (let retry = 1; ; retry++) {
-      const state = await this.#attempt(key, content, () => call(sent));
+      const state = await this.#attempt(key, delivery, () => call(sent));
       if (state && state.status !== 'unknown') return state;
-      // A state of an action may be this one, whatever its data.
-      const unknown: AnyState = { status: 'unknown', key, fields: {} };
-      if (retry > maxRetries) return state ?? (unknown as TState);
+      const pressed = more.pop();
+      if (pressed) {
+        call = pressed;
+        continue;
+      }
+      if (retry > delivery.maxRetries) return state ?? { status: 'unknown', key, fields: {} };
       const delayMs = backoffDelay({ ...backoff, retry }, systemRandom);
       await new Promise<void>((resolve) => systemClock.setTimeout(resolve, delayMs));
     }
@@ -190,18 +215,24 @@ export class ActionForm {
   }
 
   /** @returns undefined if its answer is lost. */
-  async #attempt<TState extends AnyState>(
+  async #attempt(
     key: string,
-    content: string,
-    call: () => Promise<TState>,
-  ): Promise<TState | undefined> {
+    { content, onPutAway }: Delivery,
+    call: () => Promise<AnyState>,
+  ): Promise<AnyState | undefined> {
     const end = (): void => {
       const used = [...this.#read().used, [key, content] as const].slice(-mostUsed);
-      this.#write({ unknown: undefined, used });
+      // Now, because the next page may be there before this one is told that it goes.
+      const isLeft = this.#leftAt !== undefined;
+      this.#write({ unknown: isLeft ? key : undefined, used });
+      if (isLeft) systemClock.setTimeout(() => this.recordAnswer(key), stayedMs);
       if (this.#latest?.content === content) this.#latest.key = key;
     };
     const givenUp = new Promise<undefined>((resolve) => {
-      this.#giveUp = () => resolve(undefined);
+      this.#giveUp = () => {
+        onPutAway?.();
+        resolve(undefined);
+      };
     });
     try {
       const state = await Promise.race([call(), givenUp]);
@@ -212,6 +243,8 @@ export class ActionForm {
       if (isRedirect(thrown)) end();
       else this.#write({ unknown: undefined });
       throw thrown;
+    } finally {
+      this.#giveUp = () => {};
     }
   }
 

@@ -1,91 +1,10 @@
-import * as React from 'react';
-import {
-  createElement,
-  type FormEvent,
-  Fragment,
-  type ReactElement,
-  useCallback,
-  useEffect,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from 'react';
-import { openActionForm, scriptOf, type SendActionOptions } from '../form/action-form.ts';
-import { type ActionState, contentOf, keyField } from '../lib/action-state.ts';
+import { type FormEvent, useState, useSyncExternalStore } from 'react';
+import { openActionForm, type SendActionOptions } from '../form/action-form.ts';
+import { type ActionState, contentOf } from '../lib/action-state.ts';
+import { useSubscribe } from './key-field.tsx';
+import { useActionState } from './use-action-state.ts';
 
 type AnyState = ActionState<unknown, unknown>;
-
-// Not imported by its name, which React 18 does not have.
-const useActionState: typeof React.useActionState =
-  (React as Partial<typeof React>).useActionState ??
-  (() => {
-    throw new Error('useSafeAction needs the useActionState of React 19.');
-  });
-
-/** The props of {@link KeyField}. */
-export interface KeyFieldProps {
-  /** The state of the form, or its first. */
-  readonly state: { readonly key: string; readonly submission?: string | undefined };
-  /** The name of the form. Each form of the site needs its own. */
-  readonly form: string;
-  /** That of the page's Content-Security-Policy, for the script. @default none */
-  readonly nonce?: string | undefined;
-}
-
-/**
- * The hidden field with the key of a form that an `idempotentAction` processes. A server renders it with the key of the
- * state, so it works before and without JavaScript. A tab keeps the key of a submission that may have been done, also
- * over a reload. For the time before the page has its JavaScript, the server adds a script of half a kilobyte. Where a
- * policy forbids it, a form that is sent in that time, and again after a reload, is sent under two keys.
- *
- * @example
- * ```tsx
- * <form action={formAction}>
- *   <KeyField state={state} form="checkout" />
- *   <button>Order</button>
- * </form>
- * ```
- */
-export function KeyField({ state, form, nonce }: KeyFieldProps): ReactElement {
-  const { key, submission } = state;
-  const ref = useRef<HTMLInputElement>(null);
-  const value = useSyncExternalStore(
-    useSubscribe(form),
-    () => openActionForm(form).keyFor(key),
-    () => key,
-  );
-  const isServerRendered = useSyncExternalStore(subscribeToNothing, isNever, isAlways);
-  useEffect(() => ref.current?.setAttribute('data-live', ''), []);
-  useEffect(() => {
-    if (submission !== undefined) openActionForm(form).recordAnswer(submission);
-  }, [form, submission]);
-  const input = createElement('input', {
-    ref,
-    type: 'hidden',
-    name: keyField,
-    value,
-    // Browsers fill in again what a page had before its reload, unless they are told not to.
-    autoComplete: 'off',
-    // The script may have changed it.
-    suppressHydrationWarning: true,
-  });
-  const __html = isServerRendered ? scriptOf(form, submission) : '';
-  const script =
-    isServerRendered &&
-    createElement('script', {
-      nonce,
-      dangerouslySetInnerHTML: { __html },
-      suppressHydrationWarning: true,
-    });
-  return createElement(Fragment, undefined, input, script);
-}
-
-const subscribeToNothing = () => () => {};
-const isNever = (): boolean => false;
-const isAlways = (): boolean => true;
-
-const useSubscribe = (form: string): ((listener: () => void) => () => void) =>
-  useCallback((listener: () => void) => openActionForm(form).subscribe(listener), [form]);
 
 /** What {@link useSafeAction} returns. */
 export interface SafeAction<TState> {
@@ -171,7 +90,8 @@ export function useSafeAction<TState extends AnyState>(
     void (async () => {
       setSending((count) => count + 1);
       try {
-        const next = await openActionForm(form).send(fields, (sent) => action(state, sent));
+        const call = (sent: FormData): Promise<TState> => action(state, sent);
+        const next = await openActionForm(form).send(fields, call, {}, reload);
         // What was typed meanwhile stays.
         if (next.status === 'succeeded' && isSame(read(), fields)) element.reset();
         setOwn({ kind: 'answered', state: next, after: answer });
@@ -191,6 +111,9 @@ type Ended<TState> = { readonly after: TState } & (
   | { readonly kind: 'thrown'; readonly thrown: unknown }
 );
 
+/** A call without an answer holds back all later ones of Next.js. The next page has the key. */
+const reload = (): void => globalThis.location.reload();
+
 function isSame(one: FormData, other: FormData): boolean {
   const [entries, others] = [one, other].map((fields) => [...contentOf(fields)]);
   return JSON.stringify(entries) === JSON.stringify(others);
@@ -201,7 +124,7 @@ function isSame(one: FormData, other: FormData): boolean {
  * `clientAction` of React Router. A double click is one submission, and an answer that is lost gives the state
  * `unknown`. The next press is sent under the same key, also after a reload.
  *
- * @param form - The name of the form: that of its {@link KeyField}.
+ * @param form - The name of the form: that of its `KeyField`.
  * @throws what the call has thrown on purpose, such as a redirect.
  *
  * @example

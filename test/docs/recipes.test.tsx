@@ -13,11 +13,13 @@ import { queryClient, server, steady } from './recipes/steady.ts';
 import { answer } from './recipes/stream.ts';
 import { Page } from './recipes/suspense.tsx';
 
-const page = readFileSync(resolve(import.meta.dirname, '../../docs/recipes.md'), 'utf8');
+const page = ['recipes', 'mutations']
+  .map((name) => readFileSync(resolve(import.meta.dirname, `../../docs/${name}.md`), 'utf8'))
+  .join('');
 const folder = resolve(import.meta.dirname, 'recipes');
 
 test.each(readdirSync(folder).filter((file) => file !== 'steady.ts'))(
-  'docs/recipes.md has %s as it is run here',
+  'docs/recipes.md or docs/mutations.md has %s as it is run here',
   (file) => {
     const code = readFileSync(resolve(folder, file), 'utf8');
     expect(page).toContain(`\`\`\`${file.split('.')[1]}\n${code}\`\`\``);
@@ -48,7 +50,7 @@ test('the second page of a list is sent again, and the first one stays', async (
   const { time, show } = start();
   server.plan('/api/feed?page=1', { body: { names: ['kite'], next: 2 } });
   server.plan('/api/feed?page=2', 500, { body: { names: ['boat'], next: null } });
-  show(<Feed />);
+  show(<Feed of="feed" />);
   await time.advance(0);
   fireEvent.click(screen.getByText('More'));
   await time.advance(100);
@@ -62,8 +64,8 @@ test('the second page of a list is sent again, and the first one stays', async (
 test('a suspended page says what it waits for, and a boundary offers the way on', async () => {
   const { time, show } = start();
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  server.plan('/api/report', 500, 404, { body: { title: 'Kites' } });
-  show(<Page />);
+  server.plan('/api/reports/kites', 500, 404, { body: { title: 'Kites' } });
+  show(<Page of="kites" />);
   await time.advance(0);
   expect(screen.getByRole('status').textContent).toBe('Not through yet. Next in 1 s.');
   await time.advance(500);
@@ -245,13 +247,13 @@ test('of two streams at once one is silent, and the other is shown whole meanwhi
 
 test('a poll whose round fails twice shows how old its figure is, and the next round asks again', async () => {
   const { time, times, show } = start();
-  server.plan('/api/price', { body: { price: 7 } }, 500, 500, { body: { price: 8 } });
-  const { container } = show(<Price />);
+  server.plan('/api/price/kite', { body: { price: 7 } }, 500, 500, { body: { price: 8 } });
+  const { container } = show(<Price of="kite" />);
   await time.advance(0);
   expect(container.textContent).toBe('7 €');
   await time.advance(5600);
   expect(container.textContent).toMatch(/^7 € as of \d\d:\d\d:\d\d$/);
   await time.advance(5000);
-  expect(times('/api/price')[1]).toBe(5000);
+  expect(times('/api/price/kite')[1]).toBe(5000);
   expect(container.textContent).toBe('8 €');
 });

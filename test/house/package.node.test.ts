@@ -182,11 +182,11 @@ describe('an app that installs the packed package', () => {
         .filter((line) => !/^(?:import|export)\b|^exports\.|\brequire\(/.test(line));
     const paths = readdirSync(dist, { recursive: true, encoding: 'utf8' })
       .map((path) => path.replaceAll('\\', '/'))
-      // The one that imports a namespace, the one for pages without a bundler, and the command, which is ESM alone.
+      // Those that import a namespace, the one for pages without a bundler, and the command, which is ESM alone.
       .filter(
         (path) =>
           /^(?!cjs\/|devtools|command).*\.js$/.test(path) &&
-          !/(?:query\/instance|process-of-page)\.js$/.test(path),
+          !/(?:query\/instance|use-action-state|process-of-page)\.js$/.test(path),
       );
     expect(paths.length).toBeGreaterThan(100);
     for (const path of paths) expect([path, bodyOf(`cjs/${path}`)]).toEqual([path, bodyOf(path)]);

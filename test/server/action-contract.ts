@@ -21,7 +21,7 @@ const bornAt = Number.parseInt('mbzl3k80', 36);
 const lamp: [string, string] = ['article', 'a lamp'];
 
 /** A redirect as Next.js throws it. */
-export const nextRedirect = (to: string): Error =>
+const nextRedirect = (to: string): Error =>
   Object.assign(new Error('NEXT_REDIRECT'), { digest: `NEXT_REDIRECT;push;${to};303;` });
 
 type Answer = (order: string, run: number, context: ActionContext<unknown>) => unknown;

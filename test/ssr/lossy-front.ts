@@ -45,15 +45,17 @@ export async function startLossyFront(appPort: number, random: Random): Promise<
     }
     if (fate === 'request lost') return void incoming.socket.destroy();
     const options = { host: '127.0.0.1', port: appPort, path: url, method, headers };
-    const passed = request(options, async (answer) => {
+    const pass = async (answer: IncomingMessage): Promise<void> => {
       const parts: Buffer[] = [];
       for await (const part of answer) parts.push(part as Buffer);
       if (fate === 'answer lost') return void incoming.socket.destroy();
       if (fate === 'answer late') await wait(400);
       outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
       outgoing.end(Buffer.concat(parts));
-    });
-    passed.on('error', () => incoming.socket.destroy());
+    };
+    const drop = (): void => void incoming.socket.destroy();
+    const passed = request(options, (answer) => void pass(answer).catch(drop));
+    passed.on('error', drop);
     passed.end(body);
   };
   // A browser that has gone is no error.

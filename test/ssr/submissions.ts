@@ -132,13 +132,12 @@ async function submit(user: User): Promise<string> {
       if (told.startsWith('succeeded order')) break;
       if (told === 'error') await page.goto(url, { waitUntil: 'load' }).catch(() => {});
     }
-    if (
-      (await page
-        .locator('form')
-        .count()
-        .catch(() => 0)) === 0
-    )
-      continue;
+    // Another page, to which it was gone back in vain.
+    const forms = await page
+      .locator('form')
+      .count()
+      .catch(() => 0);
+    if (forms === 0) await page.goto(url, { waitUntil: 'load' }).catch(() => {});
     try {
       const before = await toldBy(page);
       await fill(user);
@@ -174,7 +173,7 @@ async function play(
   const results: Result[] = [];
   let persisted = 0;
   let started = 0;
-  const use = async (context: BrowserContext, worker: number): Promise<void> => {
+  const submitAll = async (context: BrowserContext, worker: number): Promise<void> => {
     const page = await context.newPage();
     const random = randomStream(seed, `user ${worker}`);
     while (started < count) {
@@ -195,18 +194,17 @@ async function play(
       persisted += user.persisted;
     }
   };
-  const contexts = await Promise.all(
-    Array.from({ length: users }, async (_, worker) => {
-      const context = await browser.newContext({ javaScriptEnabled: hasJs });
-      await context.addInitScript(() => {
-        addEventListener('pageshow', ({ persisted: isPersisted }) => {
-          Object.assign(globalThis, { isPersisted });
-        });
+  const work = async (worker: number): Promise<void> => {
+    const context = await browser.newContext({ javaScriptEnabled: hasJs });
+    await context.addInitScript(() => {
+      addEventListener('pageshow', ({ persisted: isPersisted }) => {
+        Object.assign(globalThis, { isPersisted });
       });
-      return use(context, worker).finally(() => context.close());
-    }),
-  );
-  void contexts;
+    });
+    await submitAll(context, worker);
+    await context.close();
+  };
+  await Promise.all(Array.from({ length: users }, (_, worker) => work(worker)));
   return { results, persisted };
 }
 
@@ -273,8 +271,8 @@ async function run(
   }
 }
 
-/** `npm run submissions -- 10000 next`: so many with JavaScript, in one framework. */
-const [countText = '500', only = ''] = process.argv.slice(2);
+/** `npm run submissions -- 10000 next /order`: so many with JavaScript, in one framework, of one page. */
+const [countText = '300', only = '', onlyPath = ''] = process.argv.slice(2);
 const count = Number(countText);
 const withoutJs = Math.min(count, 200);
 buildIfStale();
@@ -285,6 +283,7 @@ for (const framework of [next, reactRouter]) {
   const folder = buildApp(framework, tarball);
   console.log(`\n${framework.name}`);
   for (const path of ['/order', '/plain-order']) {
+    if (onlyPath !== '' && path !== onlyPath) continue;
     for (const hasJs of [true, false]) {
       const plan = { count: hasJs ? count : withoutJs, users: 4, hasJs, seed: 1 };
       const { twice, lost, toldWrong } = await run(framework, folder, path, plan);

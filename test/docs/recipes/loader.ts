@@ -9,10 +9,22 @@ export const product = (id: string) =>
     staleTime: 60_000,
   });
 
-/** Waits for the product. A navigation that is given up ends its request. */
+/** How many navigations wait for a product. */
+const waiting = new Map<string, number>();
+const count = (id: string, change: 1 | -1) => {
+  const left = (waiting.get(id) ?? 0) + change;
+  waiting.set(id, left);
+  return left;
+};
+
+/** Waits for the product. The request ends once all navigations that wait for it are given up. */
 export async function loadProduct(id: string, { signal }: AbortController | Request) {
+  signal.throwIfAborted();
   const options = product(id);
-  const cancel = () => void queryClient.cancelQueries(options);
+  const cancel = () => {
+    if (count(id, -1) === 0) void queryClient.cancelQueries(options);
+  };
+  count(id, 1);
   signal.addEventListener('abort', cancel);
   try {
     await queryClient.query({
@@ -23,5 +35,6 @@ export async function loadProduct(id: string, { signal }: AbortController | Requ
     });
   } finally {
     signal.removeEventListener('abort', cancel);
+    if (!signal.aborted) count(id, -1);
   }
 }

@@ -1,20 +1,21 @@
-import { QueryErrorResetBoundary, useSuspenseQuery } from '@tanstack/react-query';
+import { QueryErrorResetBoundary, queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { Component, type ReactNode, Suspense } from 'react';
 import { useCountdown, useRetryStatus } from 'steadfetch/react';
 import { steady } from './steady.ts';
 
-const queryKey = ['report'];
-
-function Report() {
-  const { data } = useSuspenseQuery({
-    queryKey,
-    queryFn: ({ signal }) => steady.json<{ title: string }>('/api/report', { signal }),
+const report = (of: string) =>
+  queryOptions({
+    queryKey: ['report', of],
+    queryFn: ({ signal }) => steady.json<{ title: string }>(`/api/reports/${of}`, { signal }),
   });
+
+function Report({ of }: { readonly of: string }) {
+  const { data } = useSuspenseQuery(report(of));
   return <h1>{data.title}</h1>;
 }
 
-function Waiting() {
-  const { status, retryAt } = useRetryStatus({ queryKey });
+function Waiting({ of }: { readonly of: string }) {
+  const { status, retryAt } = useRetryStatus(report(of));
   const seconds = useCountdown(retryAt);
   const isNext = status === 'waiting' && retryAt !== undefined;
   return <p role="status">{isNext ? `Not through yet. Next in ${seconds} s.` : 'Loading'}</p>;
@@ -33,12 +34,12 @@ class Boundary extends Component<{ children: ReactNode; onReset: () => void }> {
   }
 }
 
-export const Page = () => (
+export const Page = ({ of }: { readonly of: string }) => (
   <QueryErrorResetBoundary>
     {({ reset }) => (
       <Boundary onReset={reset}>
-        <Suspense fallback={<Waiting />}>
-          <Report />
+        <Suspense fallback={<Waiting of={of} />}>
+          <Report of={of} />
         </Suspense>
       </Boundary>
     )}

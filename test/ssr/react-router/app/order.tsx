@@ -14,7 +14,7 @@ const placeOrder = idempotentAction(
     const article = fields.get('article') as string;
     await work();
     tx.onCommit(() => void orders.push(article));
-    if (fields.get('then') === 'redirect') throw redirect(`/thanks?article=${article}`);
+    if (fields.get('then') === 'redirect') return redirect(`/thanks?article=${article}`);
     return { article };
   },
   { store: memoryStore({ maxKeys: 1_000_000 }), name: 'place-order' },
