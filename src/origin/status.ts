@@ -42,8 +42,13 @@ const rank = { up: 0, recovering: 1, 'rate-limited': 2, down: 3 } as const;
 
 /** The worst of several states, with the total number of waiting attempts. */
 function worstOf(states: readonly OriginState[]): OriginState {
-  const [worst = up] = states.toSorted((one, other) => rank[other.status] - rank[one.status]);
-  return { ...worst, waiting: states.reduce((sum, { waiting }) => sum + waiting, 0) };
+  let worst = up;
+  let waiting = 0;
+  for (const state of states) {
+    waiting += state.waiting;
+    if (rank[state.status] > rank[worst.status]) worst = state;
+  }
+  return { ...worst, waiting };
 }
 
 /** The state of one origin with all its partitions or, without an origin, the worst state of all. */
