@@ -109,7 +109,6 @@ export class ActionForm {
   /** One of each name lasts as long as its page: it listens for as long. */
   constructor(name: string) {
     this.#name = storedName(name);
-    globalThis.addEventListener('beforeunload', this.#pageLeft);
     globalThis.addEventListener('pagehide', this.#pageLeft);
     globalThis.addEventListener('pageshow', this.#pageShown);
   }
@@ -178,10 +177,15 @@ export class ActionForm {
     };
     const press: Press = { content, more, promise: deliver() };
     this.#latest = press;
+    // Only then: it keeps a page out of the back-forward cache.
+    globalThis.addEventListener('beforeunload', this.#pageLeft);
     const end = (state?: AnyState): void => {
       // A press after an unknown outcome sends it again, however soon.
       const at = state?.status === 'unknown' ? -Infinity : systemNow();
       this.#ended = { press, at, key: this.#endedKey };
+      systemClock.setTimeout(() => {
+        if (this.#latest === press) globalThis.removeEventListener('beforeunload', this.#pageLeft);
+      }, unseenMs);
       this.#changed();
     };
     press.promise.then(end, () => end());
