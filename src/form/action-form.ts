@@ -162,10 +162,13 @@ export class ActionForm {
     onPutAway?: () => void,
   ): Promise<TState> {
     this.#leftAt = undefined;
+    // Only while it is sent: it keeps a page out of the back-forward cache.
+    globalThis.addEventListener('beforeunload', this.#pageLeft);
     const content = await fingerprintOf(contentOf(fields));
     const before = this.#latest;
     if (before?.content === content && this.#isRecent(before)) {
       before.more.push(call);
+      this.#stopWatching();
       // A form has one action, so what it was answered has the type of this one.
       return before.promise as Promise<TState>;
     }
@@ -177,15 +180,11 @@ export class ActionForm {
     };
     const press: Press = { content, more, promise: deliver() };
     this.#latest = press;
-    // Only then: it keeps a page out of the back-forward cache.
-    globalThis.addEventListener('beforeunload', this.#pageLeft);
     const end = (state?: AnyState): void => {
       // A press after an unknown outcome sends it again, however soon.
       const at = state?.status === 'unknown' ? -Infinity : systemNow();
       this.#ended = { press, at, key: this.#endedKey };
-      systemClock.setTimeout(() => {
-        if (this.#latest === press) globalThis.removeEventListener('beforeunload', this.#pageLeft);
-      }, unseenMs);
+      systemClock.setTimeout(this.#stopWatching, unseenMs);
       this.#changed();
     };
     press.promise.then(end, () => end());
@@ -259,6 +258,11 @@ export class ActionForm {
       this.#giveUp = () => {};
     }
   }
+
+  readonly #stopWatching = (): void => {
+    if (this.#latest === this.#ended?.press)
+      globalThis.removeEventListener('beforeunload', this.#pageLeft);
+  };
 
   /** Whether it is under way, or has just ended. */
   #isRecent(press: Press): boolean {
