@@ -114,6 +114,39 @@ async function packDevtools(): Promise<void> {
     await rm(`dist/cjs/${path}`, { recursive: true, force: true });
 }
 
+/**
+ * The command line is of Node alone, and nobody imports it: one file of ESM. What it shares with the rest stays where
+ * it is.
+ */
+async function packCommand(): Promise<void> {
+  const src = resolve('src');
+  await build({
+    config: false,
+    entry: { command: 'src/check/terminal/command.ts' },
+    outDir: 'dist',
+    clean: false,
+    dts: false,
+    minify: true,
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'warn',
+    failOnWarn: true,
+    outExtensions: () => ({ js: '.js' }),
+    plugins: [
+      {
+        name: 'keep-the-rest',
+        resolveId(source, importer) {
+          if (!importer || !source.startsWith('.')) return undefined;
+          const path = relative(src, resolve(dirname(importer), source)).replaceAll('\\', '/');
+          return path.startsWith('check/')
+            ? undefined
+            : { id: `./${path.replace(/\.ts$/, '.js')}`, external: true };
+        },
+      },
+    ],
+  });
+}
+
 let built = 0;
 
 export default defineConfig({
@@ -172,7 +205,7 @@ export default defineConfig({
             writeFile(`dist/${pathOfProcess}`, processOfPage),
           ]));
       // After both formats.
-      if (++built % 2 === 0) await packDevtools();
+      if (++built % 2 === 0) await Promise.all([packDevtools(), packCommand()]);
     },
   },
 });

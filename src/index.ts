@@ -77,10 +77,11 @@ export type { Failure, PauseReason, Outcome, Processed } from './policy/outcome.
 export type { DeclaredRateLimit, RateLimitDialect } from './headers/rate-limit.ts';
 export { parseRetryAfter } from './headers/retry-after.ts';
 export type { RetryAfterContext } from './headers/retry-after.ts';
-export { composePersister, type ComposedPersister } from './react-query/query/persister.ts';
+export { composePersister, type ComposedPersister } from './react-query/query/compose-persister.ts';
 export { mergeDefaultOptions } from './react-query/default-options.ts';
 export { createSteadfetch } from './react-query/create-steadfetch.ts';
 export { watchConnectivity } from './react-query/network.ts';
+export { observeOnly } from './react-query/observe.ts';
 export { mutationOptions } from './react-query/mutation/options.ts';
 export type {
   KeyedMutationOptions,

@@ -15,9 +15,9 @@ export type {
 export type { EntryState, OutboxEntry } from './outbox/entries.ts';
 export { DeadLetterError, isDeadLetterError } from './outbox/errors.ts';
 export type { OutboxContext, OutboxHandler, OutboxPolicy } from './outbox/handler.ts';
-export type { NotDurableReason } from './outbox/store/open-database.ts';
+export type { NotDurableReason } from './outbox/store/disk.ts';
 export type { OutboxFilter } from './outbox/entries.ts';
 export type { OutboxState } from './outbox/state.ts';
-export type { DeadReason, RowError } from './outbox/store/schema.ts';
+export type { DeadReason, RowError } from './outbox/store/row.ts';
 export type { OutboxCipher } from './outbox/codec.ts';
 export type { TabPorts } from './tabs/ports.ts';

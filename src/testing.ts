@@ -18,7 +18,7 @@ export type { Resolver, ResolverInfo } from './testing/faults/fault.ts';
 export { renderWithSteadfetch, type RenderOptions, type Rendered } from './testing/render.ts';
 export { resetSteadfetch } from './testing/reset.ts';
 export { seededRandom } from './testing/seeded-random.ts';
-export type { Act } from './testing/settle.ts';
+export type { Act } from './testing/run-until-idle.ts';
 export { slow, type SlowOptions } from './testing/faults/connection-faults.ts';
 export { virtualTime, type VirtualTime, type VirtualTimeOptions } from './testing/virtual-time.ts';
 export { withoutCors } from './testing/faults/delivery-faults.ts';

@@ -1,5 +1,6 @@
 import { checkNames, reject } from '../lib/input/check.ts';
 import { firstOf } from '../lib/abort.ts';
+import { createFetch } from '../fetch/fetch.ts';
 import { type Instance, instanceOfSteady } from '../react-query/instance.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';
 import { bodyOf } from './body.ts';
@@ -74,7 +75,7 @@ export function steadyAdapter(
   const isByPolicy = options.timeout === 'policy';
   let own: unknown = client.defaults.adapter;
   while (typeof own === 'function' && inners.has(own)) own = inners.get(own);
-  const fetch = instance.fetchBy(clientOf(client));
+  const { rawFetch: fetch } = createFetch({ ...instance.context, client: clientOf(client) });
 
   const adapter = async (given: object): Promise<Answer> => {
     const config: Config = given;

@@ -147,17 +147,7 @@ async function readResult(
   if (response.type === 'opaqueredirect') return 'captive';
   if (!expect || (!response.ok && response.status !== 511)) return 'reached';
   await response.clone().text();
-  return (await isExpected(expect, response)) ? 'reached' : 'captive';
-}
-
-async function isExpected(
-  expect: (response: Response) => boolean | Promise<boolean>,
-  response: Response,
-): Promise<boolean> {
-  try {
-    return await expect(response);
-  } catch {
-    // `expect` throws if the answer lacks what it reads.
-    return false;
-  }
+  // `expect` throws if the answer lacks what it reads.
+  const isExpected = await (async () => expect(response))().catch(() => false);
+  return isExpected ? 'reached' : 'captive';
 }

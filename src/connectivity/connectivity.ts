@@ -4,7 +4,7 @@ import type { SleepDetector } from '../lib/timer.ts';
 import type { Network } from '../origin/origin.ts';
 import { watchConnection } from '../lib/browser/page.ts';
 import { originOf } from '../lib/input/url.ts';
-import { createEmitter, createStore, type Readable } from '../lib/store.ts';
+import { createEmitter, createStore, keepIfSame, type Readable } from '../lib/store.ts';
 import type { CheckResult } from './check.ts';
 import type { Hint, HintEvent } from './page-life.ts';
 
@@ -25,7 +25,7 @@ export interface ConnectivityState {
 export interface Connectivity extends Readable<ConnectivityState> {
   /** Checks the network now. Without a `check`, only while offline, by a request to a known origin. */
   readonly checkNow: () => void;
-  /** Whether there is something to ask: without, only an answer of the app's own can refute the browser. */
+  /** Whether there is an origin to check. Without one, only an answer to the app's own request refutes the browser. */
   readonly canCheck: () => boolean;
   /** A request that was sent at `sentAt` got an answer, of any kind. */
   readonly recordAnswer: (sentAt: number, now: number, url: string) => void;
@@ -60,6 +60,32 @@ const patience = 3;
 /** Origins that answer even while the device is offline. */
 const loopback = /\/\/(localhost|127\.|\[::1\])|\.localhost(:|$)/;
 
+/** A token bucket for the checks that browser events start. @returns a function that takes one, and returns its wait. */
+function createEventBudget(): (now: number) => number {
+  let left = maxEventChecks;
+  let countedAt = -Infinity;
+  return (now) => {
+    left = Math.min(maxEventChecks, left + Math.max(0, now - countedAt) / leastGapMs);
+    countedAt = now;
+    if (left < 1) return Math.ceil((1 - left) * leastGapMs);
+    left--;
+    return 0;
+  };
+}
+
+/** The origins that may be asked for any answer, beginning with that of the latest failure. */
+function originsToAsk(
+  failed: string | undefined,
+  others: readonly string[],
+  isOffline: boolean,
+): readonly string[] {
+  const known = [originOf(''), ...others].filter((one) => one.startsWith('http'));
+  const remote = known.filter((one) => !loopback.test(one));
+  // An app whose server is on the device itself needs no network.
+  const asked = remote.length === 0 && !isOffline ? known : remote;
+  return [...new Set(failed === undefined ? asked : [failed, ...asked])];
+}
+
 /**
  * Decides whether the device is offline: when the browser says so, and a check confirms it. Without a
  * `check`, a failed request confirms it. Neither is enough alone: `navigator.onLine` is false on some
@@ -86,29 +112,25 @@ export function createConnectivity(
   });
   const { emit: emitBack, on: onBack } = createEmitter();
   let isOffline = false;
-  /** The latest check was not answered. */
-  let hasFailed = false;
+  /** The result of the latest check. */
+  let latest: CheckResult = 'reached';
   let hintedAt = -Infinity;
   let answeredAt = -Infinity;
   let backAt = -Infinity;
-  let isCaptive = false;
   let failedChecks = 0;
   /** The origin of the latest unanswered request. */
   let failedOrigin: string | undefined;
-  /** How many checks have gone to origins since the device went offline. */
+  /** The number of checks of origins since the device went offline: they are taken in turn. */
   let originChecks = 0;
+  let takeEventCheck = createEventBudget();
   /** Aborts the running check. */
   let running: AbortController | undefined;
-  /** How many checks browser events may start now. */
-  let eventChecksLeft = maxEventChecks;
-  let countedAt = -Infinity;
   const awaitingCause: ((isOriginAtFault: boolean) => void)[] = [];
 
   const setState = (status: ConnectivityState['status'], nextCheckAt?: number): void => {
     const before = getState();
     const since = before.status === status ? before.since : clock.now();
-    if (before.status !== status || before.nextCheckAt !== nextCheckAt)
-      set({ status, since, nextCheckAt });
+    set(keepIfSame(before, { status, since, nextCheckAt }));
   };
   const endCheck = (status: ConnectivityState['status']): void => {
     const now = clock.now();
@@ -136,20 +158,12 @@ export function createConnectivity(
     const isPatient = isOffline && failedChecks < patience;
     endCheck(isDenied || isPatient ? 'offline' : 'suspect');
   };
-  /** The origins that may be asked for any answer: that of the latest failure first. */
-  const originsToAsk = (): readonly string[] => {
-    const known = [originOf(''), ...knownOrigins()].filter((one) => one.startsWith('http'));
-    const remote = known.filter((one) => !loopback.test(one));
-    // An app whose server is on the device itself needs no more than that.
-    const others = remote.length === 0 && !isOffline ? known : remote;
-    return [...new Set(failedOrigin === undefined ? others : [failedOrigin, ...others])];
-  };
   const runCheck = async (signal: AbortSignal): Promise<CheckResult> => {
     const result = check ? await check(signal) : 'failed';
-    if (result !== 'failed' || isCaptive || signal.aborted) return result;
+    if (result !== 'failed' || latest === 'captive' || signal.aborted) return result;
     // A `check` that always fails must not keep the app offline for ever.
     if (check && (!isOffline || failedChecks <= patience)) return result;
-    const origins = originsToAsk();
+    const origins = originsToAsk(failedOrigin, knownOrigins(), isOffline);
     const origin = origins[originChecks++ % origins.length];
     if (origin === undefined) return result;
     const found = await checkOrigin(origin, signal);
@@ -163,35 +177,28 @@ export function createConnectivity(
     setState(isOffline ? 'offline' : 'suspect');
     const result = await runCheck(mine.signal);
     if (running !== mine) return;
-    isCaptive = result === 'captive';
-    const isBack = hasFailed && !isOffline && result === 'reached';
-    hasFailed = result !== 'reached';
+    const isBack = latest !== 'reached' && !isOffline && result === 'reached';
+    latest = result;
     if (isBack) emitBack();
     if (result === 'reached') {
       answeredAt = clock.now();
       endCheck('online');
-    } else if (isCaptive) endCheck('offline');
+    } else if (result === 'captive') endCheck('offline');
     else endFailedCheck();
   };
   const checkNow = (): void => {
     if (!running && (check || isOffline)) void startCheck();
   };
-  /** Checks now, or soon: the browser may fire its events many times in a row. */
+  /** Checks now, or as soon as the budget for events allows. */
   const checkSoon = (): void => {
     const now = clock.now();
-    const refill = Math.max(0, now - countedAt) / leastGapMs;
-    eventChecksLeft = Math.min(maxEventChecks, eventChecksLeft + refill);
-    countedAt = now;
-    if (eventChecksLeft >= 1) {
-      eventChecksLeft--;
-      return void startCheck();
-    }
+    const waitMs = takeEventCheck(now);
+    if (waitMs === 0) return void startCheck();
     // The running check began before the event.
     running?.abort();
     running = undefined;
-    const at = now + Math.ceil((1 - eventChecksLeft) * leastGapMs);
-    setAlarm(at);
-    setState(isOffline ? 'offline' : 'suspect', at);
+    setAlarm(now + waitMs);
+    setState(isOffline ? 'offline' : 'suspect', now + waitMs);
   };
   const setAlarm = createAlarm(clock, checkSoon);
   // Timers stand still while the machine sleeps, so the next check may be overdue.
@@ -220,13 +227,13 @@ export function createConnectivity(
     getState,
     subscribe,
     checkNow,
-    canCheck: () => !!check || originsToAsk().length > 0,
+    canCheck: () => !!check || originsToAsk(failedOrigin, knownOrigins(), isOffline).length > 0,
     recordAnswer(sentAt, now, url) {
       // The answer may have come before the browser's event.
       if (sentAt < hintedAt) return;
       // A portal can answer anything, except with another server's certificate.
-      if (isCaptive && !originOf(url).startsWith('https')) return;
-      isCaptive = false;
+      if (latest === 'captive' && !originOf(url).startsWith('https')) return;
+      if (latest === 'captive') latest = 'failed';
       answeredAt = now;
       if (running || getState().status !== 'online') endCheck('online');
     },
@@ -254,10 +261,10 @@ export function createConnectivity(
     },
     forget() {
       endCheck('online');
-      hintedAt = answeredAt = backAt = countedAt = -Infinity;
-      isCaptive = false;
+      hintedAt = answeredAt = backAt = -Infinity;
+      latest = 'reached';
       failedOrigin = undefined;
-      eventChecksLeft = maxEventChecks;
+      takeEventCheck = createEventBudget();
       begin();
     },
     dispose() {

@@ -80,12 +80,15 @@ export interface Hint {
   readonly watch: (listener: (event: HintEvent) => void) => () => void;
 }
 
+/** Whether the browser takes the device for offline; false where there is no page. */
+export const isOfflineByHint = (): boolean =>
+  hasPage() && (globalThis as Partial<typeof globalThis>).navigator?.onLine === false;
+
 /** The browser's hint; undefined where there is no page: on a server, in a worker, in React Native. */
 export function browserHint(): Hint | undefined {
-  const { navigator } = globalThis as Partial<typeof globalThis>;
   if (!hasPage()) return undefined;
   return {
-    isOffline: () => navigator?.onLine === false,
+    isOffline: isOfflineByHint,
     watch: (listener) =>
       onPageEvent((event) => {
         if (event === 'online' || event === 'offline' || event === 'visible') listener(event);

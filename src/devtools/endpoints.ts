@@ -34,14 +34,18 @@ export function endpointsOf(
   const [all, ...failed] = health.all();
   const byName = new Map(failed.map((one) => [one.scope, one]));
   const waiting = new Map<string, number>();
-  for (const { shared, waiters } of queue.groups())
+  /** The limit of a waiting endpoint may be that of its API. */
+  const scopes = new Map<string, string>();
+  for (const { shared, waiters } of queue.groups()) {
     waiting.set(shared.endpoint, (waiting.get(shared.endpoint) ?? 0) + waiters.length);
+    scopes.set(shared.endpoint, shared.limitScope);
+  }
   const names = new Set([...byName.keys(), ...waiting.keys(), ...latency.usual.keys()]);
-  const isAllDown = all?.downSince !== undefined;
+  const isAllDown = !!all?.outage;
   const endpoints = [...names].map((endpoint): InspectedEndpoint => {
     const own = byName.get(endpoint);
-    const isDown = own?.downSince !== undefined;
-    const limitedUntil = limits.until(endpoint);
+    const isDown = !!own?.outage;
+    const limitedUntil = limits.until(scopes.get(endpoint) ?? endpoint);
     const probeAt = own && isDown && !isAllDown ? whenProbed(origin, own).retryAt : undefined;
     const usualLatencyMs = latency.usual.get(endpoint);
     return {
@@ -54,7 +58,7 @@ export function endpointsOf(
             : slowStart.isUnderWay(endpoint)
               ? 'recovering'
               : 'up',
-      downSince: onWall(own?.downSince),
+      downSince: onWall(own?.outage?.since),
       retryAt: onWall(isDown ? probeAt : limitedUntil),
       probedBy: isDown && !isAllDown ? probedBy(origin, endpoint) : undefined,
       waiting: waiting.get(endpoint) ?? 0,
@@ -80,7 +84,7 @@ export function probedBy(
 /** The largest number of failures that is counted. */
 const mostFailures = 200;
 
-/** How many more failures in a row make an outage, by the rule of `createHealth`. */
+/** How many more failures in a row make an outage, by the rule of `Health.recordFailure`. */
 function untilDown(health: Health | undefined, maxChance: number): number | undefined {
   if (maxChance <= 0 || health?.scope === everything) return undefined;
   const { usualRate = 0, failures = 0 } = health ?? {};

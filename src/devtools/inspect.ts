@@ -159,14 +159,14 @@ function originAt(key: string, own: Origin, onWall: OnWall): InspectedOrigin {
   const { status, retryAt, waiting } = stateOf(own);
   const endpoints = endpointsOf(own, onWall);
   const all = health.all()[0];
-  const isAllDown = all?.downSince !== undefined;
+  const isAllDown = !!all?.outage;
   return {
     origin,
     partition: key.slice(origin.length + 1) || undefined,
     status,
     downSince:
       status === 'down'
-        ? (onWall(all?.downSince) ?? endpoints.find((one) => one.downSince)?.downSince)
+        ? (onWall(all?.outage?.since) ?? endpoints.find((one) => one.downSince)?.downSince)
         : undefined,
     retryAt: onWall(retryAt),
     probedBy: isAllDown

@@ -11,21 +11,28 @@ export interface OperationView {
   readonly id: number;
   readonly kind: OperationRef['kind'];
   readonly queryKey: readonly unknown[] | undefined;
-  label: string;
+  readonly label: string;
   readonly startedAt: number;
-  endedAt: number | undefined;
-  attempt: number;
-  maxAttempts: number | undefined;
-  status: 'sending' | 'waiting' | 'paused' | 'succeeded' | 'failed' | 'cancelled' | 'superseded';
+  readonly endedAt: number | undefined;
+  readonly attempt: number;
+  readonly maxAttempts: number | undefined;
+  readonly status:
+    | 'sending'
+    | 'waiting'
+    | 'paused'
+    | 'succeeded'
+    | 'failed'
+    | 'cancelled'
+    | 'superseded';
   /** The reason of its status, as the code in the events. */
-  reason: string | undefined;
-  retryAt: number | undefined;
-  probedBy: 'another-tab' | undefined;
-  requests: number;
+  readonly reason: string | undefined;
+  readonly retryAt: number | undefined;
+  readonly probedBy: 'another-tab' | undefined;
+  readonly requests: number;
   /** The number of attempts that were probes and failed: they use up no retry. */
-  probes: number;
-  isProbe: boolean;
-  readonly events: OperationEvent[];
+  readonly probes: number;
+  readonly isProbe: boolean;
+  readonly events: readonly OperationEvent[];
 }
 
 /** The state that the panel shows at one moment. */
@@ -40,82 +47,36 @@ export interface View {
 
 /** The view of a recording at a moment. Later events are left out. */
 export function viewAt(all: readonly RecordedEvent[], at: number): View {
-  const operations = new Map<string, OperationView>();
+  const operations = new Map<string, [OperationEvent, ...OperationEvent[]]>();
   const events: RecordedEvent[] = [];
   let inspection: OriginInspection | undefined;
   for (const event of all) {
     if (event.at > at) continue;
     events.push(event);
     if (event.type === 'inspection') ({ inspection } = event);
-    else if ('operation' in event) follow(operations, event);
+    else if ('operation' in event) {
+      const name = nameOf(event.operation);
+      const known = operations.get(name);
+      if (known) known.push(event);
+      else operations.set(name, [event]);
+    }
   }
-  return { at, inspection, operations: [...operations.values()].toReversed(), events };
+  return { at, inspection, operations: [...operations.values()].map(viewOf).toReversed(), events };
 }
 
 /** An outbox entry keeps its number across reloads, so its start is part of its name. */
 const nameOf = ({ id, startedAt }: OperationRef): string => `${id} ${startedAt}`;
 
-function follow(operations: Map<string, OperationView>, event: OperationEvent): void {
-  const { operation: ref, at } = event;
-  const name = nameOf(ref);
-  let view = operations.get(name);
-  if (!view) operations.set(name, (view = open(event)));
-  view.events.push(event);
-  view.attempt = Math.max(view.attempt, ref.attempt);
-  switch (event.type) {
-    case 'attempt:start':
-      return show(view, 'sending');
-    case 'request:start':
-      view.requests++;
-      // Before its first request, a mutation or a call has no other label.
-      if (view.label === view.kind) view.label = placeOf(event);
-      return show(view, 'sending');
-    case 'pause:start':
-      view.probedBy = event.probedBy;
-      return show(view, 'paused', event.reason, event.retryAt);
-    case 'pause:end':
-      view.isProbe = event.result === 'probe';
-      return view.status === 'paused' ? show(view, 'sending') : undefined;
-    case 'request:end':
-      // A lone request emits no other end when it succeeds.
-      if (view.kind === 'call' && isAlone(view) && event.outcome.kind === 'ok')
-        finish(view, 'succeeded', at);
-      return;
-    case 'decision': {
-      const { decision, maxRetries } = event;
-      if (view.isProbe) view.probes++;
-      view.isProbe = false;
-      const trials = maxRetries > 0 ? view.probes : 0;
-      view.maxAttempts = maxRetries < Infinity ? maxRetries + 1 + trials : undefined;
-      if (decision.kind === 'retry')
-        return show(view, 'waiting', decision.reason, decision.retryAt);
-      finish(view, 'failed', at);
-      view.reason = decision.reason;
-      return;
-    }
-    case 'operation:end': {
-      const { reason } = view;
-      finish(view, event.result, at);
-      if (event.result === 'failed') view.reason = reason;
-      return;
-    }
-    default:
-  }
-}
-
-const isAlone = ({ events }: OperationView): boolean =>
-  !events.some(({ type }) => type === 'operation:start' || type === 'attempt:start');
-
-function open(event: OperationEvent): OperationView {
-  const { id, kind, queryKey, startedAt, attempt } = event.operation;
-  return {
+function viewOf(events: readonly [OperationEvent, ...OperationEvent[]]): OperationView {
+  const { id, kind, queryKey, startedAt } = events[0].operation;
+  const first: OperationView = {
     id,
     kind,
     queryKey,
-    label: queryKey ? keyText(queryKey) : placeOf(event),
+    label: queryKey ? keyText(queryKey) : placeOf(events[0]),
     startedAt,
     endedAt: undefined,
-    attempt,
+    attempt: 0,
     maxAttempts: undefined,
     status: 'sending',
     reason: undefined,
@@ -124,9 +85,70 @@ function open(event: OperationEvent): OperationView {
     requests: 0,
     probes: 0,
     isProbe: false,
-    events: [],
+    events,
   };
+  const isAlone = !events.some(({ type }) => /^(?:operation|attempt):start$/.test(type));
+  return events.reduce(
+    (view, event) => ({
+      ...view,
+      attempt: Math.max(view.attempt, event.operation.attempt),
+      ...changeOf(view, event, isAlone),
+    }),
+    first,
+  );
 }
+
+/** The change of a view by the next event. `isAlone`: a request outside of `retry`, which emits no end if it succeeds. */
+function changeOf(
+  view: OperationView,
+  event: OperationEvent,
+  isAlone: boolean,
+): Partial<OperationView> | undefined {
+  const { at } = event;
+  switch (event.type) {
+    case 'attempt:start':
+      return inStatus('sending');
+    case 'request:start': {
+      // Before its first request, a mutation or a call has no other label.
+      const label = view.label === view.kind ? placeOf(event) : view.label;
+      return { ...inStatus('sending'), label, requests: view.requests + 1 };
+    }
+    case 'pause:start':
+      return { ...inStatus('paused', event.reason, event.retryAt), probedBy: event.probedBy };
+    case 'pause:end':
+      return {
+        ...(view.status === 'paused' && inStatus('sending')),
+        isProbe: event.result === 'probe',
+      };
+    case 'request:end':
+      return view.kind === 'call' && isAlone && event.outcome.kind === 'ok'
+        ? { ...inStatus('succeeded'), endedAt: at }
+        : undefined;
+    case 'decision': {
+      const { decision, maxRetries } = event;
+      const probes = view.probes + Number(view.isProbe);
+      const trials = maxRetries > 0 ? probes : 0;
+      const maxAttempts = maxRetries < Infinity ? maxRetries + 1 + trials : undefined;
+      const state =
+        decision.kind === 'retry'
+          ? inStatus('waiting', decision.reason, decision.retryAt)
+          : { ...inStatus('failed', decision.reason), endedAt: at };
+      return { ...state, probes, isProbe: false, maxAttempts };
+    }
+    case 'operation:end': {
+      const reason = event.result === 'failed' ? view.reason : undefined;
+      return { ...inStatus(event.result, reason), endedAt: at };
+    }
+    default:
+      return undefined;
+  }
+}
+
+const inStatus = (
+  status: OperationView['status'],
+  reason?: string,
+  retryAt?: number,
+): Partial<OperationView> => ({ status, reason, retryAt, endedAt: undefined });
 
 function placeOf(event: OperationEvent): string {
   if (!('url' in event) || event.url === undefined) return event.operation.kind;
@@ -135,20 +157,6 @@ function placeOf(event: OperationEvent): string {
 
 /** Removes the origin of a URL. */
 export const pathOf = (url: string): string => url.replace(/^[a-z][\w+.-]*:\/\/[^/]*/i, '') || url;
-
-function show(
-  view: OperationView,
-  status: OperationView['status'],
-  reason?: string,
-  retryAt?: number,
-): void {
-  Object.assign(view, { status, reason, retryAt, endedAt: undefined });
-}
-
-function finish(view: OperationView, status: OperationView['status'], at: number): void {
-  show(view, status);
-  view.endedAt = at;
-}
 
 /** The state of an origin or endpoint during one cell of its strip. */
 export type Cell = 'none' | 'ok' | 'limited' | 'failed' | 'down';

@@ -4,9 +4,9 @@ import type { RateLimitCode } from '../headers/rate-limit.ts';
 import type { Clock, Random } from '../lib/clock.ts';
 import { codeOf, type MadeBy } from '../lib/input/made-by.ts';
 import { toUrl } from '../lib/input/url.ts';
-import { reportFailure, toClientError } from '../operation/error-info.ts';
+import { toClientError } from '../operation/error-info.ts';
 import type { SentRequest } from '../operation/facts.ts';
-import { NotSentError } from '../operation/errors.ts';
+import { createError, NotSentError } from '../operation/errors.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import type { Admission } from '../origin/admission.ts';
@@ -186,13 +186,13 @@ function createRecorder(
       if (response && !isUnproven && !isSentElsewhere(url, response))
         connectivity.recordAnswer(sentAt, clock.now(), url);
       // Where there may be no network, a service worker may have given the answer.
-      permit.settle(isUnproven && network.isDoubtful() ? undefined : outcome, error);
+      permit.end(isUnproven && network.isDoubtful() ? undefined : outcome, error);
       return;
     }
     let isKnown = false;
     connectivity.recordNoAnswer(sentAt, url, (isItsDoing) => {
       isKnown = true;
-      permit.settle(isItsDoing ? outcome : undefined, error);
+      permit.end(isItsDoing ? outcome : undefined, error);
     });
     // Only the verdict waits for the check of the network.
     if (!isKnown) permit.free();
@@ -211,11 +211,7 @@ function refuse(operation: Operation, request: SentRequest, admission: Admission
   const processed = operation.effects.wasSent() ? 'unknown' : 'no';
   const { reason, retryAt } = admission.whyPaused(targetOf(operation, request));
   const outcome: Failure = { kind: 'paused-too-long', reason, retryAt, processed };
-  const error = new NotSentError(`${pausedText[reason]}. The request was not sent.`, {
-    operation: operation.view(request),
-    outcome,
-    cause: operation.errors.lastError ?? admission.outcomes.lastFailure(),
-  });
-  reportFailure(error, { request, operation, failure: outcome });
-  return error;
+  const text = `${pausedText[reason]}. The request was not sent.`;
+  const cause = operation.errors.lastError ?? admission.outcomes.lastFailure();
+  return createError(NotSentError, text, operation, outcome, cause, { request });
 }

@@ -3,15 +3,10 @@ import { toUrl } from '../lib/input/url.ts';
 import type { ApiProfile } from './api.ts';
 
 /** Path segments that name one thing of many: numbers and dates, UUIDs, hex and other long tokens. */
-const ids = [
-  /^[-+]?\d+([.,:_-]\d+)*$/,
-  /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i,
-  /^(?=.*\d)[\da-f]{8,}$/i,
-  /^(?=.*\d)[\w~-]{16,}=*$/,
-];
+const id =
+  /^([-+]?\d+([.,:_-]\d+)*|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|(?=.*\d)([\da-f]{8,}|[\w~-]{16,}=*))$/i;
 
-const foldSegment = (segment: string): string =>
-  ids.some((id) => id.test(segment)) ? ':id' : segment;
+const foldSegment = (segment: string): string => (id.test(segment) ? ':id' : segment);
 
 /**
  * The endpoint of a request: its method and path, with ids folded and without the query string.
@@ -19,7 +14,7 @@ const foldSegment = (segment: string): string =>
  */
 export function endpointOf(method: string, url: string): string {
   const path = url.replace(/[?#].*/s, '').replace(/^[a-z][\w+.-]*:(\/\/[^/]*)?|^\/\/[^/]*/i, '');
-  return `${method} ${path.split('/').map(foldSegment).join('/') || '/'}`;
+  return `${method} ${path.replace(/[^/]+/g, foldSegment) || '/'}`;
 }
 
 /** Where a request goes, as its origin counts it. */

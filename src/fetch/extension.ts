@@ -70,15 +70,26 @@ export function extensionsOf({ api, operation }: SteadyRequest): readonly Extens
   return [...ofApi.slice(0, at), own, ...ofApi.slice(at)];
 }
 
-/** Runs the last step before an attempt goes out; undefined where it has nothing to wait for. */
-export function sign(attempt: Attempt): Promise<void> | undefined {
-  let signing: Promise<void> | undefined;
-  for (const extension of extensionsOf(attempt.request)) {
-    if (!extension.sign) continue;
-    signing = signing ? signing.then(() => extension.sign?.(attempt)) : extension.sign(attempt);
-  }
-  return signing;
+/**
+ * Runs a step of the extensions of a request, one after the other: each gets what the one before has made of `first`.
+ * Undefined where none has anything to wait for.
+ */
+export function runStep<T>(
+  request: SteadyRequest,
+  first: T,
+  step: (extension: Extension, value: T) => Promise<T> | undefined,
+): Promise<T> | undefined {
+  let running: Promise<T> | undefined;
+  for (const extension of extensionsOf(request))
+    running = running
+      ? running.then((value) => step(extension, value) ?? value)
+      : step(extension, first);
+  return running;
 }
+
+/** Runs the last step before an attempt goes out; undefined where it has nothing to wait for. */
+export const sign = (attempt: Attempt): Promise<void> | undefined =>
+  runStep<void>(attempt.request, undefined, ({ sign: signBy }) => signBy?.(attempt));
 
 /** Tells the extensions of a request how an attempt has ended. */
 export function endExtensions(attempt: Attempt, outcome: Outcome): void {

@@ -59,7 +59,7 @@ export interface JsonSteadyInit extends SteadyInit {
 
 /** A production build names what is wrong, and leaves out the rest. */
 export const mistake = (what: string, rule: string | false): TypeError =>
-  new TypeError(rule ? `${what} ${rule}.` : what);
+  new TypeError(process.env.NODE_ENV !== 'production' && rule ? `${what} ${rule}.` : what);
 
 type Input = RequestInfo | URL;
 

@@ -1,7 +1,7 @@
 import type { PausedAttempt, Waiting } from '../operation/environment.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Admission } from '../origin/admission.ts';
-import type { Ask, Pause, Permit, Waiter, WhoWaits } from '../origin/ask.ts';
+import type { Ask, Pause, Permit, Waiter, WaitListener } from '../origin/ask.ts';
 
 /** How a pause ended: by a permit, at its end without one, or because nobody wants it any more. */
 export type Release = Permit | 'expired' | 'dropped';
@@ -30,7 +30,7 @@ export function pauseAt(
 }
 
 /** A class, because thousands may wait: without a function for each thing that one does. */
-class PausedRequest implements PausedAttempt, WhoWaits {
+class PausedRequest implements PausedAttempt, WaitListener {
   /** Why it waits; undefined until that is told. */
   declare pause: Pause;
   readonly #admission: Admission;
@@ -54,7 +54,7 @@ class PausedRequest implements PausedAttempt, WhoWaits {
     else if (this.#operation.takeUrge()) this.go();
   }
 
-  tell(pause: Pause): void {
+  onPause(pause: Pause): void {
     if (this.#isOver) return;
     this.pause = pause;
     this.#operation.pause(this);
@@ -69,13 +69,11 @@ class PausedRequest implements PausedAttempt, WhoWaits {
   }
 
   drop(): void {
-    if (this.#waiter) this.#admission.leave(this.#waiter);
-    this.#end('dropped');
+    this.#leave('dropped');
   }
 
   expire(): void {
-    if (this.#waiter) this.#admission.leave(this.#waiter);
-    this.#end('expired');
+    this.#leave('expired');
   }
 
   renew(): void {
@@ -83,10 +81,15 @@ class PausedRequest implements PausedAttempt, WhoWaits {
     if (this.#waiter) this.#admission.renew(this.#waiter);
   }
 
+  #leave(release: Release): void {
+    if (this.#waiter) this.#admission.leave(this.#waiter);
+    this.#end(release);
+  }
+
   #end(release: Release): void {
     if (this.#isOver) {
       // Whoever aborts when they are told of their turn gives it back.
-      if (typeof release === 'object') release.settle();
+      if (typeof release === 'object') release.end();
       return;
     }
     this.#isOver = true;

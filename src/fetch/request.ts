@@ -196,6 +196,8 @@ export class SteadyRequest implements RequestFacts, Live {
   end(): void {
     this.#endRequest?.();
     this.#endRequest = undefined;
+    // Its operation keeps the request, and its query the operation.
+    this.#sending = undefined;
   }
 }
 

@@ -7,7 +7,7 @@ import { Attempt, type FetchContext } from './attempt/attempt.ts';
 import { classifyStatus } from './attempt/classify.ts';
 import { failed, recoverRejection } from './attempt/failure.ts';
 import { accept, awaitProblem, receiveAnswer } from './attempt/answer.ts';
-import { extensionsOf, type Recovery, sign } from './extension.ts';
+import { extensionsOf, type Recovery, runStep, sign } from './extension.ts';
 import { isBodySpent, type SteadyInit } from './init.ts';
 import { checkUnkeyed } from './keys.ts';
 import { SteadyRequest } from './request.ts';
@@ -48,11 +48,11 @@ export async function send(
       const failure = classifying ? await classifying : shown;
       const recovery = failure && (await recover(attempt, response, failure));
       if (!recovery) {
-        const isAwaited = failure?.kind === 'http' && !request.isRaw && isProblem(response);
-        if (!isAwaited) return accept(attempt, response, failure);
+        const hasProblem = failure?.kind === 'http' && !request.isRaw && isProblem(response);
         // The attempt is settled by its headers.
-        attempt.recordOutcome(failure);
-        return accept(attempt, response, failure, await awaitProblem(attempt, response));
+        if (hasProblem) attempt.recordOutcome(failure);
+        const problem = hasProblem ? await awaitProblem(attempt, response) : undefined;
+        return accept(attempt, response, failure, problem);
       }
       if (recovery.response) return recovery.response;
       init = recovery.resend;
@@ -75,15 +75,9 @@ function throwIfAborted(request: SteadyRequest): void {
 /** Gives a request its key and its credentials; undefined where it goes as it is. */
 function prepare(context: FetchContext, request: SteadyRequest): Promise<RequestInit> | undefined {
   if (process.env.NODE_ENV !== 'production') checkUnkeyed(context.operations, request);
-  const extensions = extensionsOf(request);
-  let preparing: Promise<RequestInit> | undefined;
-  for (const extension of extensions) {
-    if (!extension.prepare) continue;
-    preparing = preparing
-      ? preparing.then((init) => extension.prepare?.(context, request, init) ?? init)
-      : extension.prepare(context, request, request.init);
-  }
-  return preparing;
+  return runStep<RequestInit>(request, request.init, ({ prepare: prepareBy }, init) =>
+    prepareBy?.(context, request, init),
+  );
 }
 
 async function transmit(attempt: Attempt): Promise<Response> {
@@ -110,15 +104,10 @@ function classify(
   response: Response,
   shown: AnswerFailure | undefined,
 ): Promise<AnswerFailure | undefined> | undefined {
-  let classifying: Promise<AnswerFailure | undefined> | undefined;
-  for (const extension of extensionsOf(attempt.request)) {
-    if (!extension.classify) continue;
-    classifying = (classifying ?? Promise.resolve(shown)).then((failure) =>
-      // An answer that is not from its API is not read as one.
-      failure?.kind === 'body' ? failure : extension.classify?.(attempt, response, failure, shown),
-    );
-  }
-  return classifying;
+  return runStep(attempt.request, shown, ({ classify: classifyBy }, failure) =>
+    // An answer that is not from its API is not read as one.
+    failure?.kind === 'body' ? undefined : classifyBy?.(attempt, response, failure, shown),
+  );
 }
 
 /** How a refusal goes on, where an extension knows; undefined where it is the answer. */

@@ -1,6 +1,6 @@
 import { type Mutation, notifyManager, type QueryClient } from '@tanstack/react-query';
 import { ageOf, createIdempotencyKey } from '../idempotency/key.ts';
-import { askBeforeLeaving } from '../lib/browser/page.ts';
+import { promptBeforeUnload } from '../lib/browser/page.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
 import { reject } from '../lib/input/check.ts';
 import { warn } from '../lib/input/warn.ts';
@@ -84,10 +84,10 @@ const pending = {
 } as const;
 
 /**
- * For so long after its end, a press with the same payload still belongs to a submission: it is the second
- * half of a double click, or an action that React has queued behind it.
+ * For so long after a success, a press with the same payload still belongs to it: it is the second half of a
+ * double click. After any other end only until the task is over, for an action that React has queued behind it.
  */
-const echoMs = { succeeded: 1000, failed: 100, unknown: 100, 'needs-confirmation': 100 };
+const echoMs = 1000;
 
 /** How a submission has ended. */
 type Ended<TData, TError, TVariables> = Exclude<
@@ -99,7 +99,12 @@ type Ended<TData, TError, TVariables> = Exclude<
 interface Last<TData, TError, TVariables> {
   readonly fingerprint: string;
   readonly result: Ended<TData, TError, TVariables>;
-  readonly at: number;
+}
+
+/** What there was when a press came. */
+interface Seen<TData, TError, TVariables> {
+  readonly last: Last<TData, TError, TVariables> | undefined;
+  readonly echo: Last<TData, TError, TVariables> | undefined;
 }
 
 /** What this page has sent last. */
@@ -138,6 +143,8 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     | { readonly fingerprint: string; readonly promise: Promise<Ended<TData, TError, TVariables>> }
     | undefined;
   #last: Last<TData, TError, TVariables> | undefined;
+  /** The last one, while presses still belong to it. */
+  #echo: Last<TData, TError, TVariables> | undefined;
   #sent: Sent<TVariables, TError> | undefined;
   /** What `resolve` has found not to be done. If it is done all the same, its key keeps it from being done twice. */
   #notDone: FormSubmission | undefined;
@@ -251,11 +258,11 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     const reading = { variables };
     const { operations, context } = this.#instance;
     const { session } = operations;
-    const seen = this.#last;
+    const seen = { last: this.#last, echo: this.#echo };
     this.#reading.add(reading);
     this.#unread = undefined;
     this.#changed();
-    const stay = askBeforeLeaving();
+    const stay = promptBeforeUnload();
     try {
       const fingerprint = await fingerprintOf(withoutFields(variables, context.freshFields));
       // Read only now: an effect may press before the effect that sets the options.
@@ -276,13 +283,13 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     }
   }
 
-  /** `seen`: what had ended last when it was pressed. */
+  /** `seen`: what there was when it was pressed. */
   #begin(
     variables: TVariables,
     fingerprint: string,
     payload: unknown,
     confirmedKey: string | undefined,
-    seen: Last<TData, TError, TVariables> | undefined,
+    seen: Seen<TData, TError, TVariables>,
   ): Promise<SubmitResult<TData, TError, TVariables>> {
     const current = this.#current;
     if (current)
@@ -328,14 +335,12 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
 
   #echoOf(
     fingerprint: string,
-    seen: Last<TData, TError, TVariables> | undefined,
+    seen: Seen<TData, TError, TVariables>,
   ): Ended<TData, TError, TVariables> | undefined {
     const last = this.#last;
-    if (last?.fingerprint !== fingerprint) return undefined;
-    // It was pressed while that was under way, however long its payload took to read.
-    if (last !== seen) return last.result;
-    const sinceMs = this.#instance.clock.now() - last.at;
-    return sinceMs >= 0 && sinceMs < echoMs[last.result.status] ? last.result : undefined;
+    // What was under way when it was pressed has ended since, however long its payload took to read.
+    const isEcho = last !== seen.last || last === seen.echo;
+    return isEcho && last?.fingerprint === fingerprint ? last.result : undefined;
   }
 
   /** Presses with this fingerprint belong to `work` until it ends. */
@@ -345,7 +350,10 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
   ): Promise<Ended<TData, TError, TVariables>> {
     const run = async (): Promise<Ended<TData, TError, TVariables>> => {
       const result = await work();
-      this.#last = { fingerprint, result, at: this.#instance.clock.now() };
+      const last = (this.#last = this.#echo = { fingerprint, result });
+      startAlarm(this.#instance.clock, result.status === 'succeeded' ? echoMs : 0, () => {
+        if (this.#echo === last) this.#echo = undefined;
+      });
       this.#current = undefined;
       this.#watch();
       this.#changed();
@@ -371,7 +379,7 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     submissions.write({ ...record, sentBy, ...(isKept && { isRepeatable: true }) });
     this.#sent = { key, variables };
     // An outbox asks itself, until the entry is on the disk.
-    const stay = isKept ? undefined : askBeforeLeaving();
+    const stay = isKept ? undefined : promptBeforeUnload();
     const submission = new TabSubmission(submissions, record, wasSent);
     const checkKey = (): void => {
       if (process.env.NODE_ENV !== 'production' && !isKept && !submission.isRepeatable)

@@ -139,7 +139,7 @@ export function readRateLimit(
     const serverNowMs =
       format === 'delta-seconds' ? 0 : (parseHttpDate(header('date') ?? '', nowMs) ?? nowMs);
     const reset = digits(declared.reset) * (format === 'epoch-ms' ? 1 : 1000);
-    // Rounded so that nothing is sent earlier than the server allows, and no more.
+    // Rounded to the safe side: no request is sent too early, and none too many.
     consider(Math.floor(digits(declared.remaining)), nowMs + Math.ceil(reset - serverNowMs));
   }
   return state;

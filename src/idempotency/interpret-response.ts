@@ -3,8 +3,7 @@ import type { IdempotencyProfile } from '../fetch/api.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { callApp, isBoolean, type OnMistake, reporterOf } from '../lib/input/callback.ts';
 import { whyForgotten } from './key.ts';
-import { reportFailure } from '../operation/error-info.ts';
-import { NotSentError } from '../operation/errors.ts';
+import { createError, NotSentError } from '../operation/errors.ts';
 import type { Step } from '../operation/parts/submission.ts';
 import type { Failure, HttpFailure } from '../policy/outcome.ts';
 
@@ -107,12 +106,9 @@ export function refuseForgotten(attempt: Attempt, step: Step): void {
     why === 'expired'
       ? 'The request is too old to be sent again.'
       : 'The clock was set back, so it is not known whether the request is too old to be sent again.';
-  const error = new NotSentError(
-    `${reason} It may have been done: look first, before you send it anew.`,
-    { operation: operation.view(request), outcome, cause: operation.errors.lastError },
-  );
-  reportFailure(error, { request, operation, failure: outcome });
-  throw error;
+  const text = `${reason} It may have been done: look first, before you send it anew.`;
+  const cause = operation.errors.lastError;
+  throw createError(NotSentError, text, operation, outcome, cause, { request });
 }
 
 const whenAborted = (signal: AbortSignal): Promise<false> =>

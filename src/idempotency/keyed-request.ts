@@ -217,7 +217,7 @@ function warnOfChange(operations: Operations, { method, url }: SteadyRequest): v
  */
 function recordStray(operations: Operations, request: SteadyRequest): Promise<unknown> | undefined {
   const { operation, method, url } = request;
-  if (!operation.isSingle || request.isRepeatable) return undefined;
+  if (!operation.given.isSingle || request.isRepeatable) return undefined;
   const keeping: Promise<void>[] = [];
   for (const execution of operations.executions) {
     const { submission, isIdle } = execution;

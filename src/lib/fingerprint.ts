@@ -4,15 +4,15 @@ import { reject } from './input/check.ts';
 const chunkBytes = 1 << 20;
 
 /**
- * What a payload is known by: the same for the same content, and another for any other. It tells content
- * apart, and does not hide it: a page that can read the fingerprint can read the form.
+ * Identifies the content of a payload: equal for equal content, and different otherwise. It does not hide the content,
+ * and need not: a page that can read the fingerprint can read the form.
  *
- * @throws TypeError when the payload has no content to be known by.
+ * @throws TypeError for a payload without comparable content.
  */
 export async function fingerprintOf(payload: unknown): Promise<string> {
   const { text, bytes } = canonicalise(payload);
   let hash = hash128(text);
-  // One piece after the other: the text has said how long each is.
+  // Pieces need no separator, because the text contains their lengths.
   for (const part of bytes) for await (const chunk of chunksOf(part)) hash = hash128(chunk, hash);
   return toHex(hash);
 }
@@ -24,19 +24,19 @@ async function* chunksOf(part: Blob | Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A payload as text that is the same for what is the same, and the bytes that it refers to. */
+/** A payload in canonical form: equal for equal content. */
 export interface Canonical {
   readonly text: string;
-  /** In the order in which the text has their places. */
+  /** The binary parts, in the order of their references in the text. */
   readonly bytes: readonly (Blob | Uint8Array)[];
 }
 
 /**
- * Writes a payload down so that no two different ones are written alike. The order of an object's
- * keys does not matter, and a key whose value is undefined is none, as in JSON; all other order does.
+ * Writes a payload in canonical form, so that different payloads never have the same text. The order of an object's
+ * keys does not matter, and keys whose value is undefined are left out, as in JSON. All other order matters.
  *
- * @throws TypeError for what has no content to be known by: a cycle, a function, a symbol, or an
- * object of a class that does not say what it is (`toJSON`).
+ * @throws TypeError for a value without comparable content: a cycle, a function, a symbol, or an object of a class
+ * without `toJSON`.
  */
 export function canonicalise(payload: unknown): Canonical {
   const bytes: (Blob | Uint8Array)[] = [];
@@ -51,7 +51,7 @@ export function canonicalise(payload: unknown): Canonical {
   };
 
   const writeObject = (value: object, path: string): string => {
-    // By its name, which is the same in another realm.
+    // By class name, which is the same in another realm.
     const name = Object.prototype.toString.call(value).slice(8, -1);
     switch (name) {
       case 'Array':
@@ -91,7 +91,7 @@ export function canonicalise(payload: unknown): Canonical {
 
   const writeForm = (form: FormData): string =>
     `[${Array.from(form, ([name, value]) => {
-      // A form makes files of its own, for a Blob or an empty input, whose time is that of the press.
+      // For a Blob or an empty input, FormData creates a File whose lastModified is the current time.
       const part =
         typeof value === 'string' ? JSON.stringify(value) : writeBlob(value, { name: value.name });
       return `${JSON.stringify(name)}:${part}`;

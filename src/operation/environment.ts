@@ -6,7 +6,6 @@ import type { Effects } from './parts/effects.ts';
 import type { Emitter } from './events.ts';
 import type { FailureReport } from './facts.ts';
 import type { Submission } from './parts/submission.ts';
-import type { WriteOrder } from './write-order.ts';
 
 /** The parts that all operations of an instance share. */
 export interface Environment {
@@ -14,7 +13,6 @@ export interface Environment {
   readonly random: Random;
   readonly policy: Policy;
   readonly emitter: Emitter;
-  readonly writeOrder: WriteOrder;
   /** The failure that an error means: the known one, or the one that the app's own reader finds in it. */
   readonly classifyError: (error: unknown, known: Failure) => Failure;
 }

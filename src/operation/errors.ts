@@ -2,7 +2,8 @@ import { systemClock } from '../lib/clock.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { Operation } from '../policy/operation.ts';
 import { type Failure, failures, type HttpFailure } from '../policy/outcome.ts';
-import { reportOf } from './error-info.ts';
+import { reportFailure, reportOf } from './error-info.ts';
+import type { FailureReport, RequestFacts } from './facts.ts';
 import type { Problem } from './parts/problem.ts';
 
 /** The stable codes of {@link SteadfetchError}. */
@@ -139,6 +140,20 @@ export class TimeoutError extends SteadfetchError {
 export class NotSentError extends SteadfetchError {
   override readonly name = 'NotSentError' as const;
   override readonly code = 'not-sent' as const;
+}
+
+/** Makes the error of an operation, or of one of its requests, and keeps its report. */
+export function createError<E extends SteadfetchError>(
+  Type: new (message: string, init: SteadfetchErrorInit) => E,
+  message: string,
+  operation: { readonly view: (request?: RequestFacts) => Operation },
+  outcome: Failure,
+  cause: unknown,
+  details: Pick<FailureReport, 'request' | 'unsent'> = {},
+): E {
+  const error = new Type(message, { operation: operation.view(details.request), outcome, cause });
+  reportFailure(error, { ...details, operation, failure: outcome });
+  return error;
 }
 
 /** Whether a value is an error of Steadfetch, also from another realm or another copy of it. */

@@ -2,6 +2,7 @@ import type { Decision } from '../policy/decide.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
 import type { Effect } from './parts/effects.ts';
+import type { Write } from './write-order.ts';
 
 /** Turns an error of ours into an error of the client that sent the request. */
 export type ErrorMaker = (error: unknown) => unknown;
@@ -22,6 +23,8 @@ export interface RequestFacts {
   readonly apiPolicy?: PolicyOptions | undefined;
   readonly callPolicy?: PolicyOptions | undefined;
   readonly toClientError?: ErrorMaker | undefined;
+  /** Its place among the writes; undefined if it only reads. */
+  readonly write?: Pick<Write, 'obstacle'> | undefined;
 }
 
 /** A request of ours, in enough detail to wait for the admission of the next one. */

@@ -58,10 +58,6 @@ export class Operation {
   isUrged: boolean;
   readonly given: OperationInit;
   readonly submission: Submission | undefined;
-  readonly isSingle: boolean | undefined;
-  readonly request: string | undefined;
-  /** The factor by which its requests exceed the policy's time limit. */
-  readonly timeoutFactor: number;
   readonly effects: Effects;
   readonly errors: KnownErrors;
   readonly pauses: Pauses = new Pauses();
@@ -90,9 +86,6 @@ export class Operation {
     this.policy = given.policy;
     this.submission = submission;
     this.submissionCode = given.submissionCode;
-    this.isSingle = given.isSingle;
-    this.request = given.request;
-    this.timeoutFactor = given.timeoutFactor ?? 1;
     this.askedAt = ref.startedAt;
     this.isUrged = !!given.isUrged;
     this.effects = new Effects(submission);
@@ -271,7 +264,7 @@ export class Operation {
     // A query may be paused before its first attempt. A lone request has no attempts, so its pause starts
     // nothing.
     const isStart =
-      detail.type === 'attempt:start' || (detail.type === 'pause:start' && !this.request);
+      detail.type === 'attempt:start' || (detail.type === 'pause:start' && !this.given.request);
     if (isStart && !this.#isStarted) {
       this.#isStarted = true;
       this.emit({ type: 'operation:start' });

@@ -4,10 +4,9 @@ import { shown } from '../lib/input/url.ts';
 import { TimeLimit, untilAborted, withLimit } from '../lib/timer.ts';
 import type { Timeout } from '../policy/options.ts';
 import type { AttemptLimit } from './environment.ts';
-import { reportFailure } from './error-info.ts';
 import type { RequestFacts } from './facts.ts';
 import type { Effect } from './parts/effects.ts';
-import { TimeoutError } from './errors.ts';
+import { createError, TimeoutError } from './errors.ts';
 import type { Operation } from './operation.ts';
 
 /** The dependencies of time limits. */
@@ -72,12 +71,9 @@ export class AttemptTimer implements AttemptLimit {
   expire(): TimeoutError {
     const operation = this.#operation;
     const outcome = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
-    const error = new TimeoutError('This took too long.', {
-      operation: operation.view(),
-      outcome,
-      cause: limitPassed('retry: the function has not settled', this.#limitMs),
-    });
-    reportFailure(error, { operation, failure: outcome });
+    const passed = limitPassed('retry: the function has not settled', this.#limitMs);
+    const text = 'This took too long.';
+    const error = createError(TimeoutError, text, operation, outcome, passed);
     this.end();
     this.#onLate(error);
     return error;
@@ -136,11 +132,7 @@ function notReady(facts: LinkedFacts, limitMs: number, own: Effect | undefined):
   // An earlier attempt may have been processed, whatever happens to this one.
   const processed = operation.effects.wasSent(own) ? 'unknown' : 'no';
   const outcome = { kind: 'timeout', phase: 'headers', processed } as const;
-  const error = new TimeoutError('Preparing the request took too long. It was not sent.', {
-    operation: operation.view(facts),
-    outcome,
-    cause: limitPassed(`${shown(name)}: what the request needs was not there`, limitMs),
-  });
-  reportFailure(error, { request: facts, operation, failure: outcome });
-  return error;
+  const text = 'Preparing the request took too long. It was not sent.';
+  const passed = limitPassed(`${shown(name)}: what the request needs was not there`, limitMs);
+  return createError(TimeoutError, text, operation, outcome, passed, { request: facts });
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { toUrl } from '../lib/input/url.ts';
 import type { Processed } from '../policy/outcome.ts';
-import type { SentWrite, ShareWrites, WritePlace, WriteWord } from '../tabs/write-word.ts';
+import type { SentWrite, ShareWrites, WritePlace, WriteMessage } from '../tabs/write-message.ts';
 
 /** What a later write means to an earlier one: it comes too late, or it is not known yet whether it does. */
 export type Obstacle = 'superseded' | 'open';
@@ -92,7 +92,7 @@ export class Write implements SentWrite {
   readonly #isGuarded: boolean;
   readonly #request: object;
   readonly #attempt: number;
-  readonly #tellTabs: (state: WriteWord['state']) => void;
+  readonly #emit: (write: Write, state: WriteMessage['state']) => void;
   #writer: Writer;
   #isUnderWay = false;
   #answeredAt = 0;
@@ -103,7 +103,7 @@ export class Write implements SentWrite {
     writer: Writer,
     request: { readonly method: string },
     isGuarded: boolean,
-    tellTabs: (write: Write, state: WriteWord['state']) => void,
+    emit: (write: Write, state: WriteMessage['state']) => void,
   ) {
     const { method } = request;
     this.place = place;
@@ -114,7 +114,7 @@ export class Write implements SentWrite {
     this.#request = request;
     this.#attempt = writer.attempt;
     this.#writer = writer;
-    this.#tellTabs = (state) => tellTabs(this, state);
+    this.#emit = emit;
   }
 
   /** Whether this request is the same write: sent again, and not another one of the same attempt. */
@@ -136,7 +136,7 @@ export class Write implements SentWrite {
   send(): void {
     this.#isUnderWay = true;
     this.#resource.open(this);
-    this.#tellTabs('sent');
+    this.#emit(this, 'sent');
   }
 
   /** It was answered, or was not. */
@@ -145,7 +145,7 @@ export class Write implements SentWrite {
     this.#answeredAt = this.#resource.clock.now();
     this.mayBeDone ||= processed !== 'no';
     this.#resource.update(this, processed === 'yes');
-    this.#tellTabs(this.mayBeDone ? 'done' : 'refused');
+    this.#emit(this, this.mayBeDone ? 'done' : 'refused');
   }
 
   /** Its operation is over. */
@@ -177,7 +177,7 @@ export class WriteOrder {
   readonly #share: () => ShareWrites | undefined;
   /** By URL, those written last at the end. */
   readonly #resources: Map<string, Resource> = new Map();
-  #say: ((word: WriteWord) => void) | undefined;
+  #say: ((word: WriteMessage) => void) | undefined;
   #lastTurn = 0;
 
   constructor(clock: Clock, share: () => ShareWrites | undefined) {
@@ -212,11 +212,6 @@ export class WriteOrder {
     });
     writer.keepWrite(name, write);
     return write;
-  }
-
-  /** Whether the retry of a request would come too late. */
-  isSuperseded(writer: Pick<Writer, 'writeTo'>, url: string | undefined): boolean {
-    return url !== undefined && writer.writeTo(resourceOf(url))?.obstacle() === 'superseded';
   }
 
   /** A write to one URL has made what is at another: `location`, as its answer says. */

@@ -2,7 +2,7 @@ import { createAlarm, type Alarm } from '../lib/timer.ts';
 import { between, type Clock, type Random } from '../lib/clock.ts';
 import type { RateLimitState } from '../headers/rate-limit.ts';
 import { codeOf } from '../lib/input/made-by.ts';
-import type { Hear, Leader, Word } from '../tabs/leader.ts';
+import type { Leader, Receive, TabMessage } from '../tabs/leader.ts';
 import { isOffline, isUp, mayEnter, whyPaused } from './gates.ts';
 import type { Health } from './health/endpoint-health.ts';
 import { forgetMs, OriginHealth, type OutageListener } from './health/health.ts';
@@ -20,33 +20,33 @@ import {
 } from './origin.ts';
 import { Outcomes } from './outcomes.ts';
 import { GrantedPermit, type PermitContext } from './permit.ts';
-import type { Ask, Pause, Permit, Place, Target, Waiter, WhoWaits } from './ask.ts';
+import type { Ask, Pause, Permit, Place, Target, Waiter, WaitListener } from './ask.ts';
 import { WaitQueue } from './wait-queue.ts';
 import { RateLimits } from './rate-limit.ts';
 import { SlowStart } from './slow-start.ts';
 
-/** What an admission stands on. */
+/** The dependencies of an admission. */
 export interface AdmissionContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly network: Network;
   /** Whether the state of the origin is shown. */
   readonly isWatched: () => boolean;
-  /** Joins the other tabs' admissions of the same origin. */
-  readonly joinTabs?: ((hear: Hear) => Leader) | undefined;
+  /** Joins the admissions of the same origin in other tabs. */
+  readonly joinTabs?: ((receive: Receive) => Leader) | undefined;
   readonly onOutage?: OutageListener;
   readonly reach?: Reach | undefined;
-  /** Is told when the state of the origin may have changed. */
+  /** Called when the state of the origin may have changed. */
   readonly onChange: () => void;
 }
 
-/** What another tab has found to be up, this one takes for that within so long: not all at once. */
+/** Tabs release their requests at a random time within this after another tab has found a recovery. */
 const followMs = 1500;
 
 /**
- * The way out to one origin: each attempt gets a permit at once (`enter`), or waits for one. The queue has one
- * order (wait-queue.ts), and an attempt goes when its gates are open (gates.ts). So whatever may open one ends in
- * `#pump`, which sends all that are due (due.ts), and comes back when the next one is.
+ * The admission to one origin. An attempt gets a permit at once (`enter`), or waits for one (`wait`). The queue
+ * has one order (wait-queue.ts), and an attempt is sent when its gates are open (gates.ts). Every event that may
+ * open a gate calls `#pump`, which sends all attempts that are due (due.ts), and sets the alarm for the next.
  */
 export class Admission {
   /** The health, limits and queue of the origin. */
@@ -68,11 +68,11 @@ export class Admission {
     const { clock, random, network, joinTabs, onOutage, reach } = context;
     this.#limit = { ...codeOf<ConcurrencyCode>(concurrency) };
     this.#context = context;
-    const leader = joinTabs?.((word, from) => this.#receive(word, from));
+    const leader = joinTabs?.((message, from) => this.#receive(message, from));
     this.origin = {
       network,
       health: new OriginHealth(clock, random, health || { maxChance: -1 }, onOutage),
-      limits: new RateLimits(clock, random, (word) => leader?.say(word)),
+      limits: new RateLimits(clock, random, (message) => leader?.post(message)),
       latency: new Latency(),
       slowStart: new SlowStart(clock, random),
       queue: new WaitQueue(),
@@ -93,54 +93,54 @@ export class Admission {
     });
   }
 
-  /** A permit, if it may go at once. */
+  /** Returns a permit if the attempt may be sent at once. */
   enter(target: Target): Permit | undefined {
     const isOpen = this.isOpen(target);
     this.#lastAskedAt = this.#context.clock.now();
     return isOpen ? new GrantedPermit(this.#permits, target) : undefined;
   }
 
-  /** Waits for a permit. `undefined` when no place to wait is left. */
-  wait(ask: Ask, who: WhoWaits): Waiter | undefined {
+  /** Waits for a permit. Returns undefined if the queue is full. */
+  wait(request: Ask, listener: WaitListener): Waiter | undefined {
     const { queue, health, network } = this.origin;
     this.#forgetOld();
     this.#lastAskedAt = this.#context.clock.now();
-    const limit = isUp(this.origin, ask) ? this.#limit : {};
+    const limit = isUp(this.origin, request) ? this.#limit : {};
     const { maxQueued = Infinity, queueTimeoutMs: limitMs = Infinity } = limit;
     if (queue.size() >= maxQueued) return undefined;
-    // A user has asked for what is down: it is probed soon, unless only the device may be offline.
-    const down = ask.isWish ? health.downFor(ask) : undefined;
+    // A user's request hastens the probe, unless the cause may be that the device is offline.
+    const down = request.isWish ? health.downFor(request) : undefined;
     if (down && !isOffline(network, down)) down.probes.hasten();
-    const expiresAt = Math.min(ask.askedAt + ask.maxPauseMs, this.#lastAskedAt + limitMs);
+    const expiresAt = Math.min(request.askedAt + request.maxPauseMs, this.#lastAskedAt + limitMs);
     this.#pumpSoon();
-    return queue.add(ask, expiresAt, who);
+    return queue.add(request, expiresAt, listener);
   }
 
-  /** No longer wanted. */
+  /** Ends a wait that is no longer wanted. */
   leave(waiter: Waiter): void {
     if (this.origin.queue.remove(waiter)) this.#pumpSoon();
   }
 
-  /** Goes now, whatever is known of the origin. */
+  /** Sends an attempt now, whatever the state of the origin. */
   force(waiter: Waiter): void {
-    this.#send(waiter, this.origin.health.downFor(waiter.ask), false);
+    this.#send(waiter, this.origin.health.downFor(waiter.request), false);
     this.#pump();
   }
 
-  /** Asked for again: its wait starts anew. */
+  /** Starts a wait anew, because the user has requested it again. */
   renew(waiter: Waiter): void {
     this.origin.queue.renew(waiter, this.#context.clock.now());
     this.#pump();
   }
 
-  /** To call when attempts may have come to the foreground, or have left it. */
+  /** Call it when attempts may have entered or left the foreground. */
   reconsider(): void {
     if (isQuiet(this.origin)) return;
     this.origin.queue.rereadForeground(this.#context.clock.now(), true);
     this.#pump();
   }
 
-  /** There may be a network again, or another one: all that is down without an answer is probed at once. */
+  /** Probes at once everything that went down without an answer, because the network may have changed. */
   hastenProbes(): void {
     const { health, latency, slowStart } = this.origin;
     latency.forget();
@@ -149,13 +149,13 @@ export class Admission {
     this.#pump();
   }
 
-  /** A user wants all that is down to be probed now. */
+  /** Probes everything that is down now, because a user asked for it. */
   probeNow(): void {
     probeFirst(this.origin, this.#context.clock.now(), (waiter) => this.force(waiter));
     this.reconsider();
   }
 
-  /** Keeps probing what is down for something that is shown, until the returned function is called. */
+  /** Keeps probing for a watcher, until the returned function is called. */
   watch(watcher: Watcher): () => void {
     const { watchers } = this.origin;
     watchers.add(watcher);
@@ -163,44 +163,44 @@ export class Admission {
     return () => void watchers.delete(watcher);
   }
 
-  /** Whether something new may go there at once. */
+  /** Whether a new attempt may be sent at once. */
   isOpen(place: Place): boolean {
     this.#forgetOld();
     return mayEnter(this.origin, place);
   }
 
-  /** Whether the endpoint, or all of the origin, is taken for down. */
+  /** Whether the endpoint or its origin is down. */
   isDown(endpoint: string): boolean {
     return this.origin.health.isDown(endpoint);
   }
 
-  /** Why something new would wait now, and until when as far as is known. */
+  /** Why a new attempt would wait and, if known, until when. */
   whyPaused(place: Place): Pause {
     return whyPaused(this.origin, place);
   }
 
-  /** A Retry-After, and what it speaks for. */
+  /** Pauses a scope for a Retry-After. */
   pause(limitScope: string, retryAfterMs: number): void {
     this.origin.limits.pause(limitScope, retryAfterMs);
     this.#pump();
   }
 
-  /** A 429 for what was sent then, and how long to wait where it says that. */
+  /** Records a 429 to an attempt sent at `sentAt`, with its Retry-After if it had one. */
   refuse(limitScope: string, sentAt: number, retryAfterMs: number | undefined): void {
     this.origin.limits.refuse(limitScope, sentAt, retryAfterMs);
     this.#pump();
   }
 
-  /** Takes over what the `RateLimit` header of an answer said. */
+  /** Applies the `RateLimit` header of an answer. */
   allow(limitScope: string, { remaining, resetAt }: RateLimitState): void {
     const others = [...this.origin.inFlight].filter((target) => target.limitScope === limitScope);
     const resetInMs = resetAt - this.#context.clock.now();
-    // Its own attempt is counted in what is left.
+    // The server has already counted the attempt that it answers.
     this.origin.limits.allow(limitScope, remaining, others.length - 1, resetInMs);
     this.#pump();
   }
 
-  /** Nothing waits or is under way, and nothing is known that holds. */
+  /** Whether nothing waits, nothing is in flight and nothing is down. */
   isIdle(): boolean {
     this.#forgetOld();
     return (
@@ -208,13 +208,13 @@ export class Admission {
     );
   }
 
-  /** Stops updating the status that is shown. Attempts that wait go on as before. */
+  /** Stops updating the shown status. Waiting attempts continue as before. */
   dispose(): void {
     this.#isDisposed = true;
     this.origin.watchers.clear();
     this.#stopWatching();
     this.origin.leader?.close();
-    // An outage ends with it.
+    // Makes `#pump` forget the outage.
     this.#lastAskedAt = -Infinity;
     this.#pump();
   }
@@ -231,10 +231,10 @@ export class Admission {
 
   #send(waiter: Waiter, probed: Health | undefined, isInTurn: boolean): void {
     if (this.origin.queue.remove(waiter))
-      waiter.who.take(new GrantedPermit(this.#permits, waiter.ask, probed, isInTurn));
+      waiter.listener.take(new GrantedPermit(this.#permits, waiter.request, probed, isInTurn));
   }
 
-  /** Does whatever is due, and comes back when something is. */
+  /** Sends everything that is due, and sets the alarm for the next. */
   #pump(): void {
     const { network, queue, slowStart, watchers } = this.origin;
     network.sleepDetector.check();
@@ -242,7 +242,7 @@ export class Admission {
     this.#forgetOld();
     queue.rereadForeground(now, false);
     const dueAt = sendDue(this.origin, now, (waiter, down) =>
-      this.#send(waiter, down, !down && slowStart.advance(waiter.ask.endpoint)),
+      this.#send(waiter, down, !down && slowStart.advance(waiter.request.endpoint)),
     );
     if (!this.#isWaitedFor()) slowStart.stop();
     const [watchedAt, watcher] = nextWatcher(this.origin, now);
@@ -250,11 +250,11 @@ export class Admission {
     this.#watchSleepUntil(this.#isWaitedFor() ? Infinity : 0);
     this.#context.onChange();
     this.#announce();
-    // Last: it begins an attempt, which comes here.
+    // Last, because it starts an attempt, which calls this method.
     if (watcher && watchedAt <= now && watchers.delete(watcher)) watcher.probe();
   }
 
-  /** When something is to be said again to other tabs, or changes in what is shown. */
+  /** When the next announcement to other tabs is due, or the shown state changes. */
   #changesAt(): number {
     const { leader, limits } = this.origin;
     if (this.#isWaitedFor()) return leader?.repeat() ?? Infinity;
@@ -263,7 +263,7 @@ export class Admission {
     return Math.min(forgetAt, limits.pausedUntil() ?? Infinity);
   }
 
-  /** Once for all that come in one turn. */
+  /** Pumps once for all requests of the same tick. */
   #pumpSoon(): void {
     if (this.#isPumpPlanned) return;
     this.#isPumpPlanned = true;
@@ -279,14 +279,14 @@ export class Admission {
     this.#setAnnouncing(isMore ? this.#context.clock.now() : Infinity);
   }
 
-  /** Another tab has said what it knows of the origin. */
-  #receive(word: Word, from: number): void {
+  /** Handles a message of another tab about the origin. */
+  #receive(message: TabMessage, from: number): void {
     const { health, limits, leader } = this.origin;
-    const { kind, scope } = word;
-    if (kind === 'limit' || kind === 'pace') limits.receive(word);
+    const { kind, scope } = message;
+    if (kind === 'limit' || kind === 'pace') limits.receive(message);
     else if (kind === 'up')
       this.outcomes.recover(health.recover(scope), between(this.#context.random, 0, followMs));
-    else if (health.maxChance >= 0 && (!word.isProbed || leader?.hear(scope, from)))
+    else if (health.maxChance >= 0 && (!message.isProbed || leader?.yieldTo(scope, from)))
       health.follow(scope);
     this.#pump();
   }

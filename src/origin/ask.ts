@@ -4,76 +4,76 @@ import type { Outcome, PauseReason } from '../policy/outcome.ts';
 /** Why an attempt waits. */
 export interface Pause {
   readonly reason: PauseReason;
-  /** When something is sent, in epoch milliseconds; undefined when that is not known. */
+  /** When something is sent next, in epoch milliseconds; undefined when not known. */
   readonly retryAt: number | undefined;
-  /** Another tab probes what is down, and tells this one; undefined where this tab does, or nobody. */
+  /** Another tab probes, and reports the result to this one; undefined if this tab probes, or none does. */
   readonly probedBy?: 'another-tab' | undefined;
 }
 
-/** Where an attempt wants to go. */
+/** Where an attempt goes. */
 export interface Target {
   /** The unit of health: method and folded path. */
   readonly endpoint: string;
-  /** What a Retry-After or RateLimit of its answer speaks for. */
+  /** The scope of a Retry-After or RateLimit in its answer. */
   readonly limitScope: string;
-  /** Its first attempt. */
+  /** Whether it is the first attempt of its operation. */
   readonly isNew: boolean;
-  /** It need not leave the device. */
+  /** Whether it can succeed without a network: from a cache, or on this device. */
   readonly mayBeOffline?: boolean | undefined;
-  /** 0: it only reads. 1: it may be sent twice. 2: neither; never a probe while there is another. */
+  /** 0: it only reads. 1: it may be sent twice. 2: neither, so it probes only if no other attempt can. */
   readonly risk: 0 | 1 | 2;
 }
 
-/** What decides whether something may go. */
+/** The facts that the gates check. */
 export type Place = Omit<Target, 'isNew'> & Partial<Pick<Target, 'isNew'>>;
 
-/** An attempt that has to wait. */
+/** A request for a permit, by an attempt that has to wait. */
 export interface Ask extends Target {
   readonly priority: Priority;
-  /** Whether a user waits for it in a visible page: read whenever that matters, for it may change. */
+  /** Whether a user waits for it in a visible page. The answer may change, so it is read anew each time. */
   readonly isForeground: () => boolean;
-  /** It refreshes what is shown. While this says that a page is seen, it is probed for as in the foreground, and goes after that. */
+  /** Set for a refresh of shown data: whether its page is visible. If so, probes are as frequent as in the foreground. */
   readonly isRefreshSeen?: (() => boolean) | undefined;
-  /** When it would be retried without a pause: it is probed for no later than that, in epoch milliseconds. */
+  /** When retries would be sent without this pause, in epoch milliseconds: a probe is sent no later. */
   readonly retriesAt?: readonly number[] | undefined;
-  /** A user has just asked for it: what is down is probed at once. */
+  /** A user has just requested it, so an endpoint that is down is probed at once. */
   readonly isWish?: boolean | undefined;
-  /** It waits for a place, but not for an origin that is down or rate-limited. */
+  /** It waits for a slot, but fails at once if the origin is down or rate-limited. */
   readonly isFailFast: boolean;
-  /** Its operation: of what was asked for at once, the lower one goes first. */
+  /** The id of its operation. Of simultaneous requests, the lowest id goes first. */
   readonly id: number;
-  /** When the user asked for it last, by the clock of the instance. */
+  /** When the user last requested it, by the clock of the instance. */
   readonly askedAt: number;
-  /** The longest it is paused, in milliseconds from `askedAt`. */
+  /** The longest pause, in milliseconds from `askedAt`. */
   readonly maxPauseMs: number;
 }
 
-/** Leave to send one attempt, and the duty to say what became of it. */
+/** The permission to send one attempt. Its holder must call `end` once. */
 export interface Permit {
-  /** It is the one with which something that is down is tried. */
+  /** Whether it is the probe of something that is down. */
   readonly isProbe: boolean;
-  /** It shows, for all who wait, how the origin is: a failure of it spends no retry. */
+  /** Whether it shows the state of the origin for all that wait: its failure uses up no retry. */
   readonly isTrial: boolean;
-  /** Its headers are in, or it has failed: its place is free. Its outcome may be known later. */
+  /** Frees its slot, once the headers arrive or the attempt fails. The outcome may come later. */
   free(): void;
-  /** Its outcome; undefined where it has shown nothing. `isUnused`: because nothing was sent with it. */
-  settle(outcome?: Outcome, error?: unknown, isUnused?: boolean): void;
+  /** Ends it with its outcome; undefined if that shows nothing. `isUnused`: because nothing was sent. */
+  end(outcome?: Outcome, error?: unknown, isUnused?: boolean): void;
 }
 
 /** An attempt that waits. */
 export interface Waiter {
-  readonly ask: Ask;
-  readonly who: WhoWaits;
-  /** Of its group. */
+  readonly request: Ask;
+  readonly listener: WaitListener;
+  /** The key of its group. */
   readonly key: string;
   askedAt: number;
   expiresAt: number;
 }
 
-/** Is told what becomes of a wait. */
-export interface WhoWaits {
-  /** Why it waits, and again when that changes. */
-  tell(pause: Pause): void;
-  /** The wait ends: with a permit to be sent or, once its time is up, without. */
+/** Receives the progress of a wait. */
+export interface WaitListener {
+  /** Called with the reason of the wait, and again when it changes. */
+  onPause(pause: Pause): void;
+  /** Ends the wait: with a permit, or without one when `maxPauseMs` is over. */
   take(permit?: Permit): void;
 }

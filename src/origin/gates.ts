@@ -3,7 +3,7 @@ import { isWithin } from './wait-queue.ts';
 import type { Health } from './health/endpoint-health.ts';
 import type { Network, Origin } from './origin.ts';
 
-/** From when it lets an attempt pass: `-Infinity`: now. `Infinity`: that is not known, and an event opens it. */
+/** Returns when it opens for an attempt. `-Infinity`: it is open. `Infinity`: an event opens it, at an unknown time. */
 type Gate = (origin: Origin, place: Place) => number;
 
 const open = -Infinity;
@@ -13,40 +13,37 @@ const closed = Infinity;
 const connectivity: Gate = ({ network }, { mayBeOffline }) =>
   network.isOffline() && !mayBeOffline ? closed : open;
 
-/** Closed until the end of a known window, or until the next turn at the pace that was learned. */
+/** Closed until the end of a known window, or until the next request at the learned pace is due. */
 const rateLimit: Gate = ({ limits }, { limitScope }) => limits.until(limitScope);
 
-/** The same without what is added so that not all go at once. */
-const toldLimit: Gate = ({ limits }, { limitScope }) => limits.leastUntil(limitScope);
+/** The same without the jitter that spreads requests after the end of a pause. */
+const leastLimit: Gate = ({ limits }, { limitScope }) => limits.leastUntil(limitScope);
 
 /** Closed while the endpoint or its origin is down. */
 const health: Gate = (origin, place) => (origin.health.downFor(place) ? closed : open);
 
-/** Opens for one of those who wait for what is down: seldom in a hidden page, for which no user waits. */
+/** Opens for one waiting attempt, as the probe: rarely in a hidden page, where no user waits. */
 const probe =
-  ({ probeAt = closed }: Health): Gate =>
+  ({ outage }: Health): Gate =>
   () =>
-    probeAt;
+    outage?.probeAt ?? closed;
 
-/** Opens for one after the other of those who waited for what was down. */
+/** Opens for one attempt after the other during slow start. */
 const turn: Gate = (origin, { endpoint }) => origin.slowStart.nextAt(endpoint);
 
-/** Closed for a retry while those go one after the other who have waited for longer. */
+/** Closed for retries during slow start: attempts that have waited for longer go first. */
 const retry: Gate = ({ slowStart }, { isNew = true, endpoint }) =>
   !isNew && slowStart.isUnderWay(endpoint) ? closed : open;
 
-/** Closed while as many attempts are in flight as there may be. */
+/** Closed while `maxInFlight` attempts are in flight. */
 const concurrency: Gate = ({ inFlight, maxInFlight }) =>
   inFlight.size < maxInFlight ? open : closed;
 
-/** The gates of those who wait: they go one after the other and, where something is down, as its probe. */
+/** The gates of a waiting attempt: it is sent as the probe of what is down, or else in its turn. */
 const gatesOf = (down: Health | undefined): readonly Gate[] =>
   down ? [connectivity, rateLimit, probe(down)] : [connectivity, rateLimit, turn, concurrency];
 
-/**
- * When one of those who wait may go, or is to be asked again: from then the first of its gates that is closed is
- * open. `-Infinity`: now.
- */
+/** When the first closed gate of a waiting attempt opens, so that all are checked again; `-Infinity` if all are open. */
 export function turnAt(origin: Origin, place: Place, now: number): number {
   for (const gate of gatesOf(origin.health.downFor(place))) {
     const at = gate(origin, place);
@@ -55,7 +52,7 @@ export function turnAt(origin: Origin, place: Place, now: number): number {
   return open;
 }
 
-/** Whether an attempt passes some gates now. */
+/** Whether an attempt passes certain gates now. */
 type Passes = (origin: Origin, place: Place) => boolean;
 
 const passing =
@@ -63,41 +60,41 @@ const passing =
   (origin, place) =>
     gates.every((gate) => gate(origin, place) === open);
 
-/** It may go at once, without a turn. */
+/** Whether it may be sent at once, without waiting for its turn. */
 export const mayEnter: Passes = passing(connectivity, rateLimit, health, retry, concurrency);
-/** Neither the network nor a limit keeps it back. */
+/** Whether neither the network nor a limit holds it back. */
 export const isAble: Passes = passing(connectivity, rateLimit);
-/** Nothing but a place, or a turn, is waited for. */
+/** Whether it waits at most for a slot or its turn. */
 export const isUp: Passes = passing(connectivity, rateLimit, health);
-/** Nothing but a turn is waited for, which comes soon. */
-export const isNext: Passes = passing(connectivity, toldLimit, health, concurrency);
+/** Whether it waits at most for its turn, which comes soon. */
+export const isNext: Passes = passing(connectivity, leastLimit, health, concurrency);
 
 /**
- * What is shown of the next probe: nothing while one is under way, or nothing waits for it. `counts`: which of
- * those that wait may be it.
+ * The next probe, as it is shown: no time while a probe is in flight, or if no request waits for one. `counts`
+ * tells which waiting attempts may be the probe.
  */
 export function whenProbed(
   origin: Origin,
-  { scope, probes, probeAt }: Health,
+  { scope, probes, outage }: Health,
   counts = (place: Place): boolean => isAble(origin, place),
 ): Pick<Pause, 'retryAt' | 'probedBy'> {
   if (origin.leader?.isElsewhere(scope)) return { retryAt: undefined, probedBy: 'another-tab' };
   const isDue =
     !probes.isProbing() &&
     origin.queue.groups().some((group) => isWithin(scope, group) && counts(group.shared));
-  return { retryAt: isDue ? probeAt : undefined };
+  return { retryAt: isDue ? outage?.probeAt : undefined };
 }
 
-/** Why something waits there, and until when: a time at which something is sent, or none. */
+/** Why an attempt waits, and until when: a time at which something is sent, or none. */
 export function whyPaused(origin: Origin, place: Place): Pause {
   const { network, limits, slowStart } = origin;
   const { endpoint, limitScope } = place;
-  // The origin itself is not to blame for a device that is offline.
+  // First, because the origin is not at fault if the device is offline.
   if (network.isOffline()) return { reason: 'offline', retryAt: network.retryAt() };
   const down = origin.health.downFor(place);
   const limitedUntil = limits.until(limitScope);
   if (limitedUntil > open && down) {
-    // It is probed after both.
+    // The probe waits for both.
     const { retryAt } = whenProbed(origin, down, () => true);
     return { reason: 'rate-limited', retryAt: retryAt && Math.max(limitedUntil, retryAt) };
   }
@@ -114,6 +111,6 @@ export function whyPaused(origin: Origin, place: Place): Pause {
   return { reason, ...whenProbed(origin, down) };
 }
 
-/** It is the device that has no network, as far as is known, and not the origin that is down. */
+/** Whether the cause of an outage may be that the device, not the origin, has no network. */
 export const isOffline = (network: Network, down: Health): boolean =>
   !down.isAnswered && network.isDoubtful();

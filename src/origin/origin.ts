@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import { checkNames, checkValue, isShare } from '../lib/input/check.ts';
 import { checkMade, type MadeBy, code } from '../lib/input/made-by.ts';
 import type { Leader } from '../tabs/leader.ts';
@@ -9,13 +10,13 @@ import type { SlowStart } from './slow-start.ts';
 import type { WaitQueue } from './wait-queue.ts';
 import type { SleepDetector } from '../lib/timer.ts';
 
-/** How an origin is treated. */
+/** The options of every origin. */
 export interface OriginOptions {
-  /** When an endpoint or the origin is taken for down; `false`: never. @default consecutive failures that chance would hardly explain */
+  /** When an endpoint or the origin counts as down; `false`: never. @default after failures in a row that are unlikely to be chance */
   readonly health?: HealthOptions | false | undefined;
-  /** How many attempts to one origin are in flight at once. @default no limit */
+  /** The limit of simultaneous attempts to one origin. @default no limit */
   readonly concurrency?: MadeBy<'limitConcurrency'> | undefined;
-  /** Whether the tabs of a browser share what they know of an origin, and one of them probes for all. @default each tab by itself */
+  /** Whether the tabs of a browser share the health of origins, and one tab probes for all. @default each tab for itself */
   readonly tabs?: MadeBy<'shareAcrossTabs'> | undefined;
 }
 
@@ -32,19 +33,19 @@ export function checkOrigin(
 }
 
 function checkHealth(operation: string, health: HealthOptions): HealthOptions {
-  if (process.env.NODE_ENV !== 'production') checkNames(operation, health, ['maxChance']);
+  inDevelopment(() => checkNames(operation, health, ['maxChance']));
   const allowed = process.env.NODE_ENV !== 'production' && 'a number from 0 to 1';
   return { maxChance: checkValue(operation, 'maxChance', health.maxChance, isShare, allowed) };
 }
 
-/** What is known of one origin, and who waits for it. */
+/** The parts of one origin's admission. */
 export interface Origin {
   readonly network: Network;
   readonly health: OriginHealth;
   readonly limits: RateLimits;
   readonly slowStart: SlowStart;
   readonly queue: WaitQueue;
-  /** Undefined where there is no other tab. */
+  /** Undefined unless tabs share. */
   readonly leader: Leader | undefined;
   readonly latency: Latency;
   readonly watchers: Set<Watcher>;
@@ -52,56 +53,56 @@ export interface Origin {
   readonly maxInFlight: number;
 }
 
-/** No outage and no limit is known, and nothing waits for the end of one. */
+/** Whether there is no outage, no limit and nothing that waits. */
 export const isQuiet = ({ health, limits, queue, watchers }: Origin): boolean =>
   queue.size() === 0 && watchers.size === 0 && limits.known.size === 0 && !health.isAnyDown();
 
-/** Something that has failed in an outage and is shown: it keeps probing, and is told of the end. */
+/** A shown failure of an outage: it is fetched again as a probe, or when the outage ends. */
 export interface Watcher {
   readonly place: Place;
   /** Whether a user sees it now. */
   readonly isSeen: () => boolean;
-  /** Fetches it again, as the probe. It watches no longer. */
+  /** Fetches it again, as the probe. The watcher is removed first. */
   readonly probe: () => void;
-  /** It is up again. It watches no longer. */
+  /** Called when the outage ends. The watcher is removed first. */
   readonly onBack: () => void;
 }
 
-/** The device's way to all origins, as a gate sees it. */
+/** The network of the device, as the admissions see it. */
 export interface Network {
-  /** Nothing may go out that must leave the device. */
+  /** Whether requests that need a network are held back. */
   readonly isOffline: () => boolean;
-  /** When it is tried next, in epoch milliseconds; undefined when that is not known. */
+  /** When the network is checked next, in epoch milliseconds; undefined when not known. */
   readonly retryAt: () => number | undefined;
-  /** Calls the listener when any of this has changed, until the returned function is called. */
+  /** Calls the listener at each change of these, until the returned function is called. */
   readonly subscribe: (listener: () => void) => () => void;
-  /** The browser says that there is none, which is a hint, and no request has been answered so far. */
+  /** Whether the browser says offline, which is only a hint, and no answer has refuted it. */
   readonly isDoubtful: () => boolean;
-  /** Calls the listener when there may be a network again, or another one, until the returned function is called. */
+  /** Calls the listener when the network may be back, or has changed, until the returned function is called. */
   readonly onBack: (listener: () => void) => () => void;
   readonly sleepDetector: SleepDetector;
 }
 
-/** How many attempts may be in flight at once, and wait for a place: a bulkhead. */
+/** A concurrency limit (bulkhead). */
 export interface ConcurrencyOptions {
-  /** Attempts in flight: sent, and without headers yet. @default Infinity */
+  /** The number of attempts in flight: sent, with headers still to come. @default Infinity */
   readonly maxInFlight?: number | undefined;
-  /** Attempts that wait for a place; one more is refused at once. @default Infinity */
+  /** The number of attempts that wait for a slot. Further attempts fail at once. @default Infinity */
   readonly maxQueued?: number | undefined;
-  /** The longest wait for a place, in milliseconds. @default `maxPauseMs` */
+  /** The longest wait for a slot, in milliseconds. @default `maxPauseMs` */
   readonly queueTimeoutMs?: number | undefined;
 }
 
-/** What a concurrency limit brings. */
+/** The code of a concurrency limit. */
 export interface ConcurrencyCode extends ConcurrencyOptions {
   readonly by: 'limitConcurrency';
 }
 
 /**
- * Limits how many attempts to each origin are in flight at once, for `concurrency` of the instance or
- * of an API with a `partition`.
+ * Limits the simultaneous attempts to each origin, for `concurrency` of the instance or of an API with a
+ * `partition`.
  *
- * @throws TypeError when an option is not as it must be.
+ * @throws TypeError for an invalid option.
  *
  * @example
  * ```ts
@@ -110,8 +111,9 @@ export interface ConcurrencyCode extends ConcurrencyOptions {
  */
 export function limitConcurrency(options: ConcurrencyOptions): MadeBy<'limitConcurrency'> {
   const operation = 'limitConcurrency';
-  if (process.env.NODE_ENV !== 'production')
-    checkNames(operation, options, ['maxInFlight', 'maxQueued', 'queueTimeoutMs']);
+  inDevelopment(() =>
+    checkNames(operation, options, ['maxInFlight', 'maxQueued', 'queueTimeoutMs']),
+  );
   const number = (name: keyof ConcurrencyOptions, least: number): number | undefined =>
     checkValue(
       operation,

@@ -6,37 +6,37 @@ import { originOf } from '../lib/input/url.ts';
 import type { Leads, Tabs, TabsCode } from '../tabs/share-across-tabs.ts';
 import { Admission, type AdmissionContext } from './admission.ts';
 
-/** Is told of the admission by its key, what of it is down or up again, and then for how long it was down. */
+/** Receives the key of an admission and what went down or, with `downMs`, recovered. */
 type OutageListener = (key: string, scope: string, downMs?: number) => void;
 
-/** All origins that requests have gone to. */
+/** The origins of recent requests. */
 export interface Origins {
-  /** The admission of a URL, as it was passed to fetch, and of a declared partition of its origin. */
+  /** The admission for a URL, as it was passed to fetch, and a declared partition of its origin. */
   readonly admissionOf: (url: string, partition?: string, options?: OriginOptions) => Admission;
-  /** The origins that requests have gone to lately. */
+  /** The origins of recent requests. */
   readonly known: () => readonly string[];
-  /** Who is told when the state of any of them may have changed. They must not throw. */
+  /** Listeners for a possible change of any origin's state. They must not throw. */
   readonly watchers: Set<() => void>;
-  /** Joins the tabs, where that is asked for. */
+  /** Connects to the other tabs, if the instance has `tabs`. */
   readonly openTabs: () => Tabs | undefined;
   readonly clock: Clock;
-  /** By origin and partition, with a space in between. */
+  /** By origin and partition, joined by a space. */
   readonly admissions: ReadonlyMap<string, Admission>;
-  /** Who is told once at each beginning and each end of an outage. They must not throw. */
+  /** Listeners for the start and the end of each outage. They must not throw. */
   readonly outages: Set<OutageListener>;
-  /** The same where this tab begins to probe for all tabs, and no longer does. */
+  /** Listeners for when this tab starts or stops probing for all tabs. */
   readonly leaders: Leads;
-  /** The page was shown, or a query has come into sight: who waits in the foreground may have changed. */
+  /** Call it when attempts may have entered or left the foreground: the page was shown, or a query was mounted. */
   readonly reconsider: () => void;
-  /** Forgets all that was learned. Nothing waits any more. */
+  /** Forgets everything learned, and ends all waits. */
   readonly forget: () => void;
-  /** This tab works alone from now on, and what does not wait has no timer. */
+  /** Disconnects from the other tabs, and stops all timers that no request needs. */
   readonly dispose: () => void;
 }
 
 const originIn = (key: string): string => key.replace(/ .*/, '');
 
-/** Origins that are remembered, beyond those where something is under way. */
+/** Beyond this number, idle origins are forgotten. */
 const maxOrigins = 50;
 
 export function createOrigins(
@@ -50,9 +50,9 @@ export function createOrigins(
   const leaders: Leads = new Set();
   const admissions = new Map<string, Admission>();
   const watchers = new Set<() => void>();
-  const onChange = (): void => watchers.forEach((tell) => tell());
+  const onChange = (): void => watchers.forEach((notify) => notify());
   const shared = { clock, random, network, isWatched: () => watchers.size > 0, onChange };
-  /** Opened with the first request, not before: nothing starts at import, or on a server. */
+  /** Opened with the first request: nothing starts at import, or on a server. */
   let sharing = codeOf<TabsCode>(defaults.tabs);
   let tabs: Tabs | undefined;
   let stopListening: (() => void) | undefined;
@@ -65,7 +65,7 @@ export function createOrigins(
     stopListening ??= network.onBack(() => all((admission) => admission.hastenProbes()));
     const joinTabs = tabs?.join.bind(tabs, key);
     const onOutage: AdmissionContext['onOutage'] = (...outage) =>
-      outages.forEach((tell) => tell(key, ...outage));
+      outages.forEach((notify) => notify(key, ...outage));
     const reach = reachOf?.(originIn(key));
     const admission = new Admission(
       { ...defaults, ...options },
@@ -102,7 +102,7 @@ export function createOrigins(
   };
 }
 
-/** Makes room for one more. */
+/** Drops idle admissions to make room for one more. */
 function forgetIdle(admissions: Map<string, Admission>): void {
   for (const [key, admission] of admissions) {
     if (admissions.size < maxOrigins) return;

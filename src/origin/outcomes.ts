@@ -5,17 +5,17 @@ import { type Recovery, shownBy } from './health/health.ts';
 import { type Reach, Unreadable } from './health/unreadable.ts';
 import type { Origin } from './origin.ts';
 
-/** How an attempt ended. */
+/** The end of an attempt. */
 export interface Ended {
   readonly endpoint: string;
   readonly sentAt: number;
-  /** It was the probe: tells the schedule whether it has failed. */
+  /** For a probe: reports to the schedule whether it failed. */
   readonly endProbe: ((hasFailed: boolean) => void) | undefined;
   readonly outcome: Outcome;
   readonly error: unknown;
 }
 
-/** What the outcomes of attempts say of their origin: to its health, its slow start, and the other tabs. */
+/** Passes the outcomes of attempts on to the health of their origin, its slow start, and the other tabs. */
 export class Outcomes {
   readonly #clock: Clock;
   readonly #origin: Origin;
@@ -23,21 +23,21 @@ export class Outcomes {
   #lastFailure: unknown;
   #recoveredAt = -Infinity;
 
-  /** @param onEnd - Called where an outage has ended, and no attempt has shown that. */
+  /** @param onEnd - Called when an outage ends without an attempt that shows it. */
   constructor(clock: Clock, origin: Origin, reach: Reach | undefined, onEnd: () => void) {
     const { health, leader } = origin;
     this.#clock = clock;
     this.#origin = origin;
     this.#unreadable = new Unreadable(clock, health, reach, () => {
       for (const scope of health.reset(true)) {
-        leader?.say({ kind: 'up', scope });
+        leader?.post({ kind: 'up', scope });
         leader?.leave(scope);
       }
       onEnd();
     });
   }
 
-  /** An attempt has ended. */
+  /** Records the end of an attempt. */
   record(ended: Ended): void {
     const { endpoint, sentAt, endProbe, outcome, error } = ended;
     const isUnread = outcome.kind === 'network' && this.isUnreadable(endpoint);
@@ -46,29 +46,29 @@ export class Outcomes {
     endProbe?.(shown === 'outage');
     if (shown === undefined) return;
     this.#lastFailure = error;
-    // What was sent before the end of an outage, and hangs, says nothing of how the origin is now.
+    // A timeout of an attempt sent before the recovery does not show the present state.
     if (outcome.kind !== 'timeout' || sentAt > this.#recoveredAt) this.#recordFailure(ended);
   }
 
-  /** What was down is up: those who wait for it go, one after the other. */
+  /** Starts the slow start after a recovery. */
   recover(recovery: Recovery | undefined, firstMs = 0, latencyMs = 0): void {
     if (!recovery) return;
     const { leader, slowStart, queue } = this.#origin;
     this.#recoveredAt = this.#clock.now();
     leader?.leave(recovery.scope);
     this.#releaseWatchers();
-    // It was up when the probe went that was answered.
+    // The outage ended before the successful probe was sent.
     const downMs = recovery.downMs - latencyMs;
     slowStart.recover({ ...recovery, downMs }, queue.groups(), firstMs);
   }
 
-  /** What is down is not known to be, and that it is over is not known either: the next good answer says so. */
+  /** Forgets all outages without announcing a recovery, which only an answer shows. */
   forget(): void {
     this.#origin.health.reset();
     this.#origin.leader?.leave(everything);
   }
 
-  /** When the latest outage here ended, of the origin or of an endpoint. */
+  /** When the latest outage of the origin or of an endpoint ended. */
   recoveredAt(): number {
     return this.#recoveredAt;
   }
@@ -78,7 +78,7 @@ export class Outcomes {
     return this.#lastFailure;
   }
 
-  /** The origin answers, and this endpoint only with what the page may not read, as far as is known. */
+  /** Whether the origin answers, but the page may not read the answers of this endpoint, as CORS forbids it. */
   isUnreadable(endpoint: string): boolean {
     return this.#unreadable.has(endpoint);
   }
@@ -89,10 +89,10 @@ export class Outcomes {
     this.#unreadable.recordAnswer();
     if (!endProbe && !slowStart.isUnderWay()) latency.learn(endpoint, latencyMs);
     const recovery = health.recordSuccess(endpoint, sentAt);
-    if (recovery) leader?.say({ kind: 'up', scope: recovery.scope });
+    if (recovery) leader?.post({ kind: 'up', scope: recovery.scope });
     this.recover(recovery, 0, latencyMs);
     this.#releaseWatchers();
-    // Also that of the probe: a server that is back with a long queue is not asked for more at once.
+    // The probe's latency counts, too: a server that recovers with a long queue gets no burst.
     if (endProbe || this.#isOfRecovery(endpoint, sentAt))
       slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);
   }
@@ -100,26 +100,26 @@ export class Outcomes {
   #recordFailure({ endpoint, sentAt, outcome: { kind } }: Ended): void {
     const { health, leader, network, slowStart } = this.#origin;
     const down = health.recordFailure(endpoint, sentAt, kind);
-    // A browser that says offline and a request without an answer: one more is not needed.
+    // If the browser says offline, one request without an answer is enough.
     if (kind !== 'http' && health.maxChance >= 0 && network.isDoubtful()) health.follow(everything);
-    // An endpoint that is broken while others answer must not slow them down.
+    // A broken endpoint must not slow down the others, which answer.
     if (this.#isOfRecovery(endpoint, sentAt) && !health.isBroken(endpoint))
       slowStart.observe(false, this.#clock.now() - sentAt);
     if (down) {
       const isWider = down.scope !== everything && slowStart.isUnderWay(everything);
       if (!isWider) slowStart.stop();
-      // Perhaps no user waits in this tab: the tab in which one waits sends the probe.
-      leader?.say({ kind: 'down', scope: down.scope, isProbed: false });
+      // Not as the leader: the tab in which a user waits sends the probe.
+      leader?.post({ kind: 'down', scope: down.scope, isProbed: false });
     }
     this.#unreadable.recordFailure(endpoint, sentAt, kind === 'network');
   }
 
-  /** It was sent after the end of an outage, while those go who waited for that. */
+  /** Whether the attempt was sent during the slow start. */
   #isOfRecovery(endpoint: string, sentAt: number): boolean {
     return this.#origin.slowStart.isUnderWay(endpoint) && sentAt >= this.#recoveredAt;
   }
 
-  /** Tells those whose endpoint is not down any more, each once. */
+  /** Calls each watcher whose endpoint is no longer down, once. */
   #releaseWatchers(): void {
     const { health, watchers } = this.#origin;
     for (const watcher of watchers)

@@ -5,16 +5,16 @@ import type { Health } from './health/endpoint-health.ts';
 import { isQuiet, type Origin } from './origin.ts';
 import type { Outcomes } from './outcomes.ts';
 
-/** What a permit stands on. */
+/** The dependencies of a permit. */
 export interface PermitContext {
   readonly clock: Clock;
   readonly origin: Origin;
   readonly outcomes: Outcomes;
-  /** Is told when others may go. */
+  /** Called when other attempts may be sent. */
   readonly onFree: () => void;
 }
 
-/** One attempt on its way: it has a place, perhaps in a slow start, and perhaps it is the probe. */
+/** The permit of an attempt that was sent: in its turn, as a probe, or at once. */
 export class GrantedPermit implements Permit {
   readonly isProbe: boolean;
   readonly isTrial: boolean;
@@ -43,12 +43,12 @@ export class GrantedPermit implements Permit {
 
   free(): void {
     const { origin, onFree } = this.#context;
-    if (this.#leavePlace() && origin.queue.size() > 0) onFree();
+    if (this.#freeSlot() && origin.queue.size() > 0) onFree();
   }
 
-  settle(outcome?: Outcome, error?: unknown, isUnused?: boolean): void {
+  end(outcome?: Outcome, error?: unknown, isUnused?: boolean): void {
     const { origin, outcomes, onFree } = this.#context;
-    this.#leavePlace();
+    this.#freeSlot();
     if (this.#isOver) return;
     this.#isOver = true;
     const wasQuiet = isQuiet(origin);
@@ -59,12 +59,12 @@ export class GrantedPermit implements Permit {
       if (!isRefusal(outcome)) origin.limits.accept(limitScope, sentAt);
       outcomes.record({ endpoint, sentAt, endProbe, outcome, error });
     }
-    // A good answer begins no outage.
+    // A success changes nothing while nothing waits and nothing is known.
     if (!wasQuiet || (outcome && outcome.kind !== 'ok')) onFree();
   }
 
-  /** @returns whether it had its place until now. */
-  #leavePlace(): boolean {
+  /** @returns whether it had its slot until now. */
+  #freeSlot(): boolean {
     if (this.#isFree) return false;
     this.#isFree = true;
     const { inFlight, slowStart } = this.#context.origin;

@@ -1,8 +1,8 @@
 import type { Clock, Random } from '../lib/clock.ts';
 import { Pace, type TabPace } from '../policy/pace.ts';
-import type { Word } from '../tabs/leader.ts';
+import type { TabMessage } from '../tabs/leader.ts';
 
-/** Another tab says that a pause of this one is longer, or that it starts again: it is believed for no longer. */
+/** Messages of other tabs can extend a pause by this at most. */
 const adviceMs = 14_000;
 /** Refused attempts are sent within this share of the pause after its end, and at most `latestMs` after it. */
 const lateShare = 0.1;
@@ -12,40 +12,40 @@ const spreadMs = 1000;
 const longestGapMs = 400;
 const shortestGapMs = 20;
 
-/** Of a time that is over, nothing waits. */
+/** A future time as it is; `-Infinity` for a past one. */
 const ahead = (at: number, now: number): number => (now < at ? at : -Infinity);
 
-/** What holds for one scope: a pause, what is left of a window, and the pace that was learned. */
+/** The limit of one scope: a pause, the rest of a window, and the learned pace. */
 class RateLimit {
   pausedUntil: number = -Infinity;
-  /** The same as it was told: without what is added, so that not all go at once. */
-  toldUntil: number = -Infinity;
+  /** The end of the pause as the server gave it, without the jitter that spreads requests after it. */
+  leastUntil: number = -Infinity;
   remaining: number = Infinity;
   resetAt: number = -Infinity;
   readonly pace: Pace;
   #pausedAt = -Infinity;
   #sentAt = -Infinity;
-  /** When another tab first spoke of it, of late. */
+  /** When the first of the recent messages of other tabs arrived. */
   #advisedAt = -Infinity;
   readonly #shareOf: () => number;
 
-  /** @param shareOf - Where in the time after a pause this tab goes: not all tabs at once. */
+  /** @param shareOf - The random place of this tab in the time after a pause, so that tabs do not send together. */
   constructor(now: number, shareOf: () => number) {
     this.pace = new Pace(now);
     this.#shareOf = shareOf;
   }
 
-  /** The next one may go then. */
+  /** When the next request may be sent. */
   dueAt(): number {
     return Math.max(this.pausedUntil, this.pace.nextAt);
   }
 
-  /** A pause or a window still holds. */
+  /** Whether a pause or a window is still in force. */
   holds(now: number): boolean {
     return now < Math.max(this.pausedUntil, this.resetAt);
   }
 
-  /** Nothing of it matters any more. */
+  /** Whether it no longer has any effect. */
   isOver(now: number): boolean {
     const keptUntil = Math.max(this.pausedUntil + spreadMs, this.#advisedAt + 2 * adviceMs);
     return now >= keptUntil && this.pace.isOver(now) && !this.holds(now);
@@ -54,18 +54,18 @@ class RateLimit {
   pause(now: number, ms: number): void {
     const lateMs = Math.min(ms * lateShare, latestMs) * this.#shareOf();
     this.#pausedAt = now;
-    this.toldUntil = Math.max(this.toldUntil, now + ms);
+    this.leastUntil = Math.max(this.leastUntil, now + ms);
     this.pausedUntil = Math.max(this.pausedUntil, now + Math.round(ms + lateMs));
   }
 
-  /** What was sent then is answered, and not refused. */
+  /** Records an answer, other than a refusal, to a request sent at `sentAt`. */
   accept(now: number, sentAt: number): void {
     this.pace.accept(now, sentAt);
-    // A user has pressed, and the pause is over sooner than was said.
-    if (sentAt > this.#pausedAt) this.pausedUntil = this.toldUntil = -Infinity;
+    // A request that a user forced during the pause was accepted, so the pause is over.
+    if (sentAt > this.#pausedAt) this.pausedUntil = this.leastUntil = -Infinity;
   }
 
-  /** So many are left until then. An answer that was overtaken gives nothing back. */
+  /** Records how many requests the window has left. Within a window the number only falls: answers may overtake. */
   allow(now: number, remaining: number, resetInMs: number): void {
     const isSameWindow = now < this.resetAt && now + resetInMs <= this.resetAt + 1000;
     this.remaining = isSameWindow ? Math.min(this.remaining, remaining) : remaining;
@@ -73,14 +73,14 @@ class RateLimit {
     this.#pauseAtNone(now);
   }
 
-  /** One of those that are left has gone, from here or from another tab. */
+  /** Counts a request that this tab or another one has sent. */
   take(now: number): void {
     if (now >= this.resetAt) this.remaining = Infinity;
     this.remaining--;
     this.#pauseAtNone(now);
   }
 
-  /** One goes from here, and so many more wait for it. Where a pause has just ended, they do not go at once. */
+  /** Counts a request of this tab. If it is the first after a pause, the waiting ones are spread over time. */
   spend(now: number, waiting: number, random: Random): void {
     if (waiting > 0 && this.pausedUntil > this.#sentAt) {
       const gapMs = spreadMs / (waiting + 1);
@@ -92,7 +92,7 @@ class RateLimit {
     this.pace.spend(now, dueAt, random);
   }
 
-  /** For so long what another tab says is believed. */
+  /** How much of a duration from another tab is trusted. */
   adviceFor(now: number, ms: number): number {
     if (now >= this.#advisedAt + 2 * adviceMs) this.#advisedAt = now;
     return Math.max(0, Math.min(ms, this.#advisedAt + adviceMs - now));
@@ -103,83 +103,84 @@ class RateLimit {
   }
 }
 
-/** How many requests a server takes, as it has said or shown, by what that speaks for. */
+/** The rate limits that a server has announced or shown, by scope. */
 export class RateLimits {
   readonly known: Map<string, RateLimit> = new Map();
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #say: (word: Word) => void;
+  readonly #post: (message: TabMessage) => void;
   #share = 0;
 
-  /** @param say - Tells the other tabs. */
-  constructor(clock: Clock, random: Random, say: (word: Word) => void) {
+  /** @param post - Sends a message to the other tabs. */
+  constructor(clock: Clock, random: Random, post: (message: TabMessage) => void) {
     this.#clock = clock;
     this.#random = random;
-    this.#say = say;
+    this.#post = post;
   }
 
-  /** A Retry-After. */
+  /** Pauses a scope for a Retry-After. */
   pause(scope: string, retryAfterMs: number): void {
     this.#of(scope).pause(this.#clock.now(), retryAfterMs);
-    this.#say({ kind: 'limit', scope, forMs: retryAfterMs, remaining: 0 });
+    this.#post({ kind: 'limit', scope, forMs: retryAfterMs, remaining: 0 });
   }
 
-  /** A 429 for what was sent then; with how long to wait where it says that. */
+  /** Records a 429 to a request sent at `sentAt`, with its Retry-After if it had one. */
   refuse(scope: string, sentAt: number, retryAfterMs: number | undefined): void {
     const limit = this.#of(scope);
     const now = this.#clock.now();
-    const toldMs = retryAfterMs ?? (limit.remaining <= 0 ? limit.resetAt - now : 0);
-    const pauseMs = limit.pace.refuse(now, sentAt, Math.max(0, toldMs));
-    limit.pause(now, Math.max(toldMs, pauseMs));
-    if (pauseMs > 0) this.#say({ kind: 'pace', scope, ...limit.pace.toMessage(pauseMs) });
+    const leastMs = retryAfterMs ?? (limit.remaining <= 0 ? limit.resetAt - now : 0);
+    const pauseMs = limit.pace.refuse(now, sentAt, Math.max(0, leastMs));
+    limit.pause(now, Math.max(leastMs, pauseMs));
+    if (pauseMs > 0) this.#post({ kind: 'pace', scope, ...limit.pace.toMessage(pauseMs) });
   }
 
-  /** Any other answer to what was sent then. */
+  /** Records any other answer to a request sent at `sentAt`. */
   accept(scope: string, sentAt: number): void {
     this.known.get(scope)?.accept(this.#clock.now(), sentAt);
   }
 
-  /** What RateLimit says is left, less what is under way and may not be counted yet. */
+  /** Applies a RateLimit header. Requests in flight are subtracted, because the server may not have counted them. */
   allow(scope: string, remaining: number, underWay: number, resetInMs: number): void {
     const limit = this.#of(scope);
     limit.allow(this.#clock.now(), remaining - underWay, resetInMs);
     if (remaining > underWay) limit.pace.release();
-    this.#say({ kind: 'limit', scope, forMs: resetInMs, remaining });
+    this.#post({ kind: 'limit', scope, forMs: resetInMs, remaining });
   }
 
-  /** What another tab says that it was told, that it has sent, or that it was refused. */
-  receive(word: Extract<Word, { readonly kind: 'limit' | 'pace' }>): void {
-    const limit = this.#of(word.scope);
+  /** Handles a message of another tab about a limit, or about a request that it has sent. */
+  receive(message: Extract<TabMessage, { readonly kind: 'limit' | 'pace' }>): void {
+    const limit = this.#of(message.scope);
     const now = this.#clock.now();
-    if (word.kind === 'pace') return this.#hear(limit, now, word);
-    const forMs = limit.adviceFor(now, word.forMs);
+    if (message.kind === 'pace') return this.#receivePace(limit, now, message);
+    const forMs = limit.adviceFor(now, message.forMs);
     if (forMs === 0) return;
-    limit.allow(now, word.remaining, forMs);
-    if (word.remaining <= 0) limit.pace.yield(now, forMs, this.#random);
+    limit.allow(now, message.remaining, forMs);
+    if (message.remaining <= 0) limit.pace.yield(now, forMs, this.#random);
   }
 
-  /** One goes. `countWaiting`: how many more wait for this. */
+  /** Counts a request of this tab. `countWaiting` returns how many more wait for the scope. */
   spend(scope: string, countWaiting: (scope: string) => number): void {
     const limit = this.known.get(scope);
     if (!limit) return;
     limit.spend(this.#clock.now(), countWaiting(scope), this.#random);
     const isLimited = limit.pace.gapMs > 0 || limit.remaining < Infinity;
-    if (isLimited) this.#say({ kind: 'pace', scope, ...limit.pace.toMessage(0) });
+    if (isLimited) this.#post({ kind: 'pace', scope, ...limit.pace.toMessage(0) });
   }
 
-  /** Requests wait until then; `-Infinity` when none has to. */
+  /** Until when requests wait; `-Infinity` if none has to. */
   until(scope: string): number {
     return ahead(this.known.get(scope)?.dueAt() ?? -Infinity, this.#clock.now());
   }
 
-  /** The same without what is added to a pause, so that not all go at once. */
+  /** The same without the jitter that spreads requests after a pause. */
   leastUntil(scope: string): number {
     const limit = this.known.get(scope);
     const now = this.#clock.now();
-    return limit ? ahead(Math.max(limit.toldUntil, limit.pace.leastUntil(now)), now) : -Infinity;
+    if (!limit) return -Infinity;
+    return ahead(Math.max(limit.leastUntil, limit.pace.leastUntil(now)), now);
   }
 
-  /** When the first pause of these ends, or of all, which may be shown; undefined where there is none, or only a pace. */
+  /** When the first pause of these scopes ends, for display; undefined without a pause. @default all scopes */
   pausedUntil(scopes: Iterable<string> = this.known.keys()): number | undefined {
     const now = this.#clock.now();
     const ends = [...scopes].map((scope) => this.known.get(scope)?.pausedUntil ?? -Infinity);
@@ -187,19 +188,19 @@ export class RateLimits {
     return first < Infinity ? first : undefined;
   }
 
-  #hear(limit: RateLimit, now: number, told: TabPace): void {
-    if (told.pauseMs === 0) limit.take(now);
-    else limit.pause(now, limit.adviceFor(now, told.pauseMs));
-    limit.pace.receive(now, told, this.#random);
+  #receivePace(limit: RateLimit, now: number, pace: TabPace): void {
+    if (pace.pauseMs === 0) limit.take(now);
+    else limit.pause(now, limit.adviceFor(now, pace.pauseMs));
+    limit.pace.receive(now, pace, this.#random);
   }
 
   #of(scope: string): RateLimit {
     const known = this.known.get(scope);
     if (known) return known;
     const now = this.#clock.now();
-    // They come with answers: what is over is cleared with the next that is new.
+    // A new limit is the occasion to drop those that are over.
     for (const [old, limit] of this.known) if (limit.isOver(now)) this.known.delete(old);
-    // Drawn once for all pauses that overlap: so what was asked for first goes first.
+    // One draw for all overlapping pauses keeps requests in order across scopes.
     if (![...this.known.values()].some((limit) => limit.holds(now))) this.#share = this.#random();
     const limit = new RateLimit(now, () => this.#share);
     this.known.set(scope, limit);

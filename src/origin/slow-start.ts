@@ -2,58 +2,58 @@ import { type Clock, type Random, between } from '../lib/clock.ts';
 import type { Recovery } from './health/health.ts';
 import { everything, type Group, groupsOf } from './wait-queue.ts';
 
-/** After an outage the release takes this share of it, if answers are fast, within these bounds. */
+/** With fast answers, slow start takes this share of the outage, within these bounds. */
 const startShare = 0.4;
 const leastStartMs = 1000;
 const mostStartMs = 12_000;
 /**
- * However slow the answers are, the release takes no longer than this. Plain retries give up after 7 s. After
- * an outage that they would have outlived, probed with gaps of half its length, no page waits for the fleet;
- * after a longer one the bound grows by so much for each second.
+ * The bound on slow start, however slow the answers are: `boundFactor` times the part of the outage beyond
+ * `shortOutageMs`, up to `mostBoundMs`. Plain retries give up after 7 s. After an outage that they would have
+ * outlived, a page must not wait for the sake of the fleet.
  */
 const shortOutageMs = 10_000;
 const boundFactor = 8;
 const mostBoundMs = 90_000;
-/** However few wait, they go no further apart than this, if answers are fast. */
+/** With fast answers, the gap between two attempts is at most this, however few wait. */
 const longestPlannedMs = 400;
-/** A fast answer makes the gap shorter by this factor, down to this share of the planned one. */
+/** A fast answer multiplies the gap by this factor, down to this share of the planned gap. */
 const kept = 0.7;
 const leastShare = 0.25;
-/** After a slow answer the next goes after so many times what that one took. */
+/** After a slow answer the gap is this many times its latency. */
 const latencyFactor = 10;
-/** So far apart at most: as far as probes. */
+/** The longest gap, as between probes. */
 const longestGapMs = 12_000;
-/** What has gone within this time need not have its answer yet. */
+/** An attempt without an answer does not count as slow before this time. */
 const fastMs = 300;
 /** Timers are late by up to this; the delay is not carried over to the next request. */
 const lateMs = 100;
 
-/** `recovery`: after an outage those who waited go one after the other, and answers set the pace. */
+/** `recovery`: waiting attempts are sent one after the other, at a pace that the answers set. */
 type Phase =
   | { readonly kind: 'off' }
   | {
       readonly kind: 'recovery';
-      /** What was down: an endpoint, or everything. */
+      /** The endpoint that recovered, or everything. */
       readonly scope: string;
       readonly gapMs: number;
       readonly leastGapMs: number;
-      /** When the last one went, and which share of the gap follows it. */
+      /** When the last attempt was sent, and the share of the gap before the next. */
       readonly lastAt: number;
       readonly share: number;
-      /** How many are left of those that waited at its beginning. By `endsAt` all have gone. */
+      /** How many of the attempts that waited at its start are left. All are sent by `endsAt`. */
       readonly left: number;
       readonly endsAt: number;
-      /** Attempts that have gone and have no answer yet. */
+      /** The number of attempts sent and not yet answered. */
       readonly unanswered: number;
     };
 
 const off: Phase = { kind: 'off' };
 
 /**
- * Lets what was paused go again, one after the other, as fast as the answers allow.
+ * Sends the paused attempts after a recovery one after the other, as fast as the answers allow.
  *
- * Latency is the signal: failures come too late. None of the tabs that let go what they have paused sees
- * the others: so a slow answer counts at once, and each of ours that waits for its answer doubles the gap.
+ * The signal is latency, because failures come too late. A tab does not see the load from other clients, so it
+ * reacts to the first slow answer, and each overdue answer doubles the gap.
  */
 export class SlowStart {
   readonly #clock: Clock;
@@ -66,7 +66,7 @@ export class SlowStart {
     this.#random = random;
   }
 
-  /** Something that was down is up: those who wait for it go, the first after this time. */
+  /** Starts after a recovery. The first attempt is sent after `firstMs`. */
   recover(recovery: Recovery, all: readonly Group[], firstMs: number): void {
     const { scope } = recovery;
     const groups = groupsOf(scope, all);
@@ -77,7 +77,7 @@ export class SlowStart {
     const longMs = Math.min(mostBoundMs, boundFactor * (downMs - shortOutageMs));
     const boundMs = Math.max(leastStartMs, longMs);
     const startMs = Math.max(leastStartMs, Math.min(mostStartMs, downMs * startShare));
-    // All of them before the first pause ends.
+    // All attempts are sent before the first of them expires.
     const patienceMs = Math.min(...groups.map(({ expiresAt }) => expiresAt)) - now;
     const gapMs = Math.min(longestPlannedMs, Math.min(startMs, boundMs, patienceMs) / left);
     const lastAt = now + firstMs;
@@ -94,12 +94,12 @@ export class SlowStart {
     };
   }
 
-  /** The device was offline until now: an outage before that may have been its own. */
+  /** Measures an outage from now on only: before, the device itself was offline. */
   countFromNow(): void {
     this.#countedFrom = this.#clock.now();
   }
 
-  /** It is under way, for this endpoint if one is given. */
+  /** Whether it is under way, for this endpoint or, without one, at all. */
   isUnderWay(endpoint?: string): boolean {
     const phase = this.#phase;
     if (phase.kind === 'off') return false;
@@ -110,7 +110,7 @@ export class SlowStart {
     this.#phase = off;
   }
 
-  /** When the next one may go to this endpoint: `-Infinity` where none has to wait. */
+  /** When the next attempt may be sent to this endpoint; `-Infinity` if none has to wait. */
   nextAt(endpoint: string): number {
     const phase = this.#phase;
     if (phase.kind === 'off' || !this.isUnderWay(endpoint)) return -Infinity;
@@ -121,7 +121,7 @@ export class SlowStart {
     return Math.min(endsAt, lastAt + share * Math.min(paceMs, mostMs));
   }
 
-  /** One of those who waited goes. @returns whether it goes in its turn: `finish` is to be called once. */
+  /** Counts an attempt that is sent. @returns whether it is part of the slow start: then call `finish` once. */
   advance(endpoint: string): boolean {
     const phase = this.#phase;
     if (phase.kind === 'off' || !this.isUnderWay(endpoint)) return false;
@@ -132,14 +132,14 @@ export class SlowStart {
     return true;
   }
 
-  /** One that has gone is answered, or is not waited for any more. */
+  /** Counts an attempt that has its answer, or that is no longer in flight. */
   finish(): void {
     const phase = this.#phase;
     if (phase.kind === 'recovery')
       this.#phase = { ...phase, unanswered: Math.max(0, phase.unanswered - 1) };
   }
 
-  /** An answer came after so long, as fast as usual or not; or none did. */
+  /** Adapts the gap to the latency of an answer, or to a failure. */
   observe(isFast: boolean, latencyMs: number): void {
     const phase = this.#phase;
     if (phase.kind === 'off') return;

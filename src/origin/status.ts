@@ -5,25 +5,25 @@ import { isOffline, whenProbed } from './gates.ts';
 import type { Origin } from './origin.ts';
 import type { Origins } from './origins.ts';
 
-/** How an origin is. */
+/** The state of an origin. */
 export interface OriginState {
   /**
-   * `down`: different endpoints have failed, and none has answered since; or all that were asked within the
-   * last minute are down. Where another one is answered, the origin of one that is down is `up`.
+   * `down`: several endpoints have failed and none has answered since, or every endpoint used within the last
+   * minute is down. An origin with an endpoint that is down is `up` while another endpoint answers.
    */
   readonly status: 'up' | 'recovering' | 'down' | 'rate-limited';
-  /** When it is tried next, or takes requests again, in epoch milliseconds; undefined when that is not known. */
+  /** When it is next tried, or accepts requests again, in epoch milliseconds; undefined when not known. */
   readonly retryAt: number | undefined;
-  /** Another tab probes what is down, and tells this one; undefined where this tab does, or nobody. */
+  /** Another tab probes, and reports the result to this one; undefined if this tab probes, or none does. */
   readonly probedBy?: 'another-tab' | undefined;
-  /** Attempts that wait. */
+  /** The number of attempts that wait. */
   readonly waiting: number;
 }
 
-/** Nothing is known against it. */
+/** The state without any evidence against the origin. */
 export const up: OriginState = Object.freeze({ status: 'up', retryAt: undefined, waiting: 0 });
 
-/** How the origin is now. */
+/** The current state of an origin. */
 export function stateOf(origin: Origin): OriginState {
   const { limits, health, slowStart, queue } = origin;
   const [down] = health.down();
@@ -40,18 +40,13 @@ export function stateOf(origin: Origin): OriginState {
 
 const rank = { up: 0, recovering: 1, 'rate-limited': 2, down: 3 } as const;
 
-/** The worst of several, with all that wait. */
+/** The worst of several states, with the total number of waiting attempts. */
 function worstOf(states: readonly OriginState[]): OriginState {
-  let worst = up;
-  let waiting = 0;
-  for (const state of states) {
-    waiting += state.waiting;
-    if (rank[state.status] > rank[worst.status]) worst = state;
-  }
-  return { ...worst, waiting };
+  const [worst = up] = states.toSorted((one, other) => rank[other.status] - rank[one.status]);
+  return { ...worst, waiting: states.reduce((sum, { waiting }) => sum + waiting, 0) };
 }
 
-/** The state of one origin, its partitions included; of all of them, the worst, without an origin. */
+/** The state of one origin with all its partitions or, without an origin, the worst state of all. */
 export function originStatus(origins: Origins, origin?: string): Readable<OriginState> {
   const wanted = origin && originOf(origin);
   if (wanted === '')
@@ -64,7 +59,7 @@ export function originStatus(origins: Origins, origin?: string): Readable<Origin
         ([key]) => wanted === undefined || key.split(' ')[0] === wanted,
       );
       const worst = worstOf(own.map(([, admission]) => stateOf(admission.origin)));
-      // Shown is the time on the wall, also where that was set.
+      // Times are shown by the wall clock, even if that was set back.
       const { retryAt = NaN } = worst;
       const shownAt = retryAt - (clock.setBackMs?.() ?? 0);
       const shown = Number.isNaN(shownAt) ? worst : { ...worst, retryAt: shownAt };
@@ -76,12 +71,12 @@ export function originStatus(origins: Origins, origin?: string): Readable<Origin
 
 /** Calls the listener when the state of any origin may have changed, until the returned function is called. */
 export function watchOrigins({ watchers, reconsider }: Origins, listener: () => void): () => void {
-  const tell = (): void => notifyApp(listener, undefined);
-  watchers.add(tell);
-  // What is only shown is kept up to date from now on.
+  const notify = (): void => notifyApp(listener, undefined);
+  watchers.add(notify);
+  // Timers that only update the shown state run while there is a listener.
   reconsider();
   return () => {
-    watchers.delete(tell);
+    watchers.delete(notify);
     reconsider();
   };
 }

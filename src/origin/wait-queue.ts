@@ -1,59 +1,61 @@
 import { keepIfSame } from '../lib/store.ts';
-import type { Ask, Pause, Waiter, WhoWaits } from './ask.ts';
+import type { Ask, Pause, Waiter, WaitListener } from './ask.ts';
 
-/** So many are told why they wait in one task, so that thousands do not block the page. */
-const mostTold = 500;
+/** Listeners that are called in one task. The limit keeps thousands of them from blocking the page. */
+const mostInOneTask = 500;
 
-/** Whether a user waits is read again after so long, where no event said that it may have changed. */
+/** Without an event, whether a user waits is read again after this time. */
 const rereadMs = 1000;
 
-/** The facts that all attempts of a group share, so that one check decides for all of them. */
+/** The facts that all attempts of a group share, so that the gates are checked once for all of them. */
 export type Shared = Pick<
   Ask,
   'endpoint' | 'limitScope' | 'mayBeOffline' | 'risk' | 'isFailFast' | 'priority'
 >;
 
-/** The scope that is not one endpoint but all of the origin. */
+/** The scope of the whole origin, as opposed to one endpoint. */
 export const everything = '';
 
-/** Whether an endpoint is in the scope. */
+/** Whether a group waits for an endpoint in the scope. */
 export const isWithin = (scope: string, { shared }: Group): boolean =>
   scope === everything || scope === shared.endpoint;
 
-/** Those of them who wait for an endpoint, or for everything. */
+/** The groups that wait for an endpoint in the scope. */
 export const groupsOf = (scope: string, groups: readonly Group[]): readonly Group[] =>
   scope === everything ? groups : groups.filter((group) => isWithin(scope, group));
 
-/** Whether a user waits for it. `priority` overrides what the page says. */
-const isForeground = ({ ask }: Waiter): boolean =>
-  ask.priority === 'user-visible' ? ask.isForeground() : ask.priority === 'user-blocking';
+/** Whether a user waits for it. Any other priority than `user-visible` overrides what the page shows. */
+const isForeground = ({ request }: Waiter): boolean =>
+  request.priority === 'user-visible'
+    ? request.isForeground()
+    : request.priority === 'user-blocking';
 
 /** By request time, then by operation id. */
 const isBehind = (one: Waiter, other: Waiter): boolean =>
-  one.askedAt === other.askedAt ? one.ask.id > other.ask.id : one.askedAt > other.askedAt;
+  one.askedAt === other.askedAt ? one.request.id > other.request.id : one.askedAt > other.askedAt;
 
-/** Those who wait for the same. To come, to go and to be first costs the logarithm of their number at most. */
+/** Attempts with the same facts. Finding one takes logarithmic time. */
 export class Group {
   readonly shared: Shared;
   /** By request time. */
   readonly waiters: Waiter[] = [];
-  /** No pause in it ends before. */
+  /** When the first wait expires, or earlier. */
   expiresAt: number = Infinity;
-  /** Those that refresh what a page shows. */
+  /** Refreshes of shown data. */
   readonly #refreshing: Set<Waiter> = new Set();
-  /** So many of the first are known to be in the background. */
+  /** This many waiters at the front are known to be in the background. */
   #background = 0;
   #pause: Pause | undefined;
-  /** Those who do not know yet why they wait. */
-  #untold: Set<Waiter> = new Set();
+  /** Waiters whose listener has not been called with the present pause. */
+  #unnotified: Set<Waiter> = new Set();
 
   constructor(shared: Shared) {
     this.shared = shared;
   }
 
   /**
-   * The one that goes first, and its place in the order of all: each number decides where those before it are
-   * equal. `probeFailures`: how often its endpoint has failed, where it would go as a probe.
+   * The waiter that is sent first, and its rank, which is compared number by number. `probeFailures`: how often
+   * its endpoint has failed, if it would be sent as a probe.
    */
   first(probeFailures?: number): readonly [waiter: Waiter, order: readonly number[]] | undefined {
     const { risk, priority } = this.shared;
@@ -62,28 +64,28 @@ export class Group {
     if (!waiter) return undefined;
     const isProbe = probeFailures !== undefined;
     const order = [
-      // What is down is tried before anything else goes.
+      // Probes go first.
       isProbe ? 0 : 1,
-      // With the least risk, then the endpoint that has failed least often: a broken one must not keep its origin down.
+      // By least risk, then by fewest failures: one broken endpoint must not keep its origin down.
       isProbe ? risk : 0,
       probeFailures ?? 0,
-      // A user who waits comes before the background.
+      // The foreground goes before the background.
       seen ? (priority === 'user-visible' ? 1 : 0) : 2,
-      // First asked, first sent.
+      // By request time, then by operation id.
       waiter.askedAt,
-      waiter.ask.id,
+      waiter.request.id,
     ];
     return [waiter, order];
   }
 
-  /** Those that are probed for as in the foreground: a user waits for the first, and sees what the others refresh. */
+  /** The waiters that are probed for as in the foreground: the first that a user waits for, and visible refreshes. */
   seen(): readonly Waiter[] {
     const first = this.#firstInForeground();
-    const refreshing = [...this.#refreshing].filter(({ ask }) => ask.isRefreshSeen?.());
+    const refreshing = [...this.#refreshing].filter(({ request }) => request.isRefreshSeen?.());
     return first ? [first, ...refreshing] : refreshing;
   }
 
-  /** Whether a user waits for them may have changed. */
+  /** Call it when waiters may have entered or left the foreground. */
   rereadForeground(): void {
     this.#background = 0;
   }
@@ -93,58 +95,58 @@ export class Group {
     this.waiters.splice(at, 0, waiter);
     this.#background = Math.min(this.#background, at);
     this.expiresAt = Math.min(this.expiresAt, waiter.expiresAt);
-    this.#untold.add(waiter);
-    if (waiter.ask.isRefreshSeen && this.shared.priority === 'user-visible')
+    this.#unnotified.add(waiter);
+    if (waiter.request.isRefreshSeen && this.shared.priority === 'user-visible')
       this.#refreshing.add(waiter);
   }
 
-  /** @returns whether it was still there. */
+  /** @returns whether it was in the group. */
   remove(waiter: Waiter): boolean {
     const at = this.waiters.lastIndexOf(waiter, this.#indexAfter(waiter));
     if (at < 0) return false;
     this.waiters.splice(at, 1);
     if (at < this.#background) this.#background--;
-    this.#untold.delete(waiter);
+    this.#unnotified.delete(waiter);
     this.#refreshing.delete(waiter);
     return true;
   }
 
-  /** Their time is longer by so much. */
+  /** Moves all expiries later. */
   extend(ms: number): void {
     this.expiresAt += ms;
     for (const waiter of this.waiters) waiter.expiresAt += ms;
   }
 
-  /** Some have left: when the first of the others ends. */
+  /** Call it after waiters were removed. */
   updateExpiry(): void {
     this.expiresAt = Infinity;
     for (const { expiresAt } of this.waiters) this.expiresAt = Math.min(this.expiresAt, expiresAt);
   }
 
-  /** Those who do not know it yet are told why they wait, so many at most. @returns how many. */
+  /** Notifies up to `most` waiters of a new reason of their wait. @returns how many. */
   announce(why: Pause, most: number): number {
     const pause = keepIfSame(this.#pause, why);
-    if (pause !== this.#pause) this.#untold = new Set(this.waiters);
+    if (pause !== this.#pause) this.#unnotified = new Set(this.waiters);
     this.#pause = pause;
     let count = 0;
-    for (const waiter of this.#untold) {
-      // Something else is told meanwhile.
+    for (const waiter of this.#unnotified) {
+      // A listener may have changed the reason, and so have called this method again.
       if (count === most || this.#pause !== pause) break;
-      this.#untold.delete(waiter);
+      this.#unnotified.delete(waiter);
       count++;
-      waiter.who.tell(pause);
+      waiter.listener.onPause(pause);
     }
     return count;
   }
 
-  /** The first that a user waits for. */
+  /** The first waiter that a user waits for. */
   #firstInForeground(): Waiter | undefined {
     let waiter = this.waiters[this.#background];
     while (waiter && !isForeground(waiter)) waiter = this.waiters[++this.#background];
     return waiter;
   }
 
-  /** Where it belongs: behind its equals. As a rule, that is the end. */
+  /** The index after all waiters that go before it, or equal it: usually the end. */
   #indexAfter(waiter: Waiter): number {
     const waiters = this.waiters;
     const isAfter = (at: number): boolean => isBehind(waiters[at] as Waiter, waiter);
@@ -159,7 +161,7 @@ export class Group {
   }
 }
 
-/** Who goes first. `probeFailuresOf`: those of the endpoint of a group whose first would go as a probe. */
+/** The waiter that is sent first. `probeFailuresOf` returns the failures of an endpoint that would be probed. */
 export function firstOf(
   groups: readonly Group[],
   probeFailuresOf: (group: Group) => number | undefined,
@@ -177,10 +179,10 @@ function isLess(one: readonly number[], other: readonly number[]): boolean {
   return (one[at] ?? 0) < (other[at] ?? 0);
 }
 
-/** Those who wait at one origin. */
+/** The attempts that wait at one origin. */
 export class WaitQueue {
   readonly #byKey: Map<string, Group> = new Map();
-  /** Those groups in which something waits; undefined after one has come or gone. */
+  /** The groups as a list; undefined after one was added or removed. */
   #groups: readonly Group[] | undefined = [];
   #size = 0;
   #readAt = -Infinity;
@@ -193,21 +195,21 @@ export class WaitQueue {
     return this.#size;
   }
 
-  /** How many wait in the groups of this limit. */
+  /** The number of attempts that wait for this rate limit. */
   sizeOf(limitScope: string): number {
     const groups = this.groups().filter(({ shared }) => shared.limitScope === limitScope);
     return groups.reduce((sum, { waiters }) => sum + waiters.length, 0);
   }
 
-  add(ask: Ask, expiresAt: number, who: WhoWaits): Waiter {
-    const { endpoint, limitScope, mayBeOffline, isFailFast, priority, risk, askedAt } = ask;
+  add(request: Ask, expiresAt: number, listener: WaitListener): Waiter {
+    const { endpoint, limitScope, mayBeOffline, isFailFast, priority, risk, askedAt } = request;
     const key = [endpoint, limitScope, mayBeOffline, isFailFast, priority, risk].join('\n');
-    const waiter = { ask, who, key, askedAt, expiresAt };
+    const waiter = { request, listener, key, askedAt, expiresAt };
     this.#insert(waiter);
     return waiter;
   }
 
-  /** @returns whether it was still there. */
+  /** @returns whether it was in the queue. */
   remove(waiter: Waiter): boolean {
     const { key } = waiter;
     const group = this.#byKey.get(key);
@@ -220,38 +222,38 @@ export class WaitQueue {
     return true;
   }
 
-  /** It is asked for again. */
+  /** Starts a wait anew, at the place of a new one. */
   renew(waiter: Waiter, askedAt: number): void {
     if (!this.remove(waiter)) return;
     waiter.askedAt = askedAt;
-    waiter.expiresAt = askedAt + waiter.ask.maxPauseMs;
+    waiter.expiresAt = askedAt + waiter.request.maxPauseMs;
     this.#insert(waiter);
   }
 
-  /** Their time is longer by so much. */
+  /** Moves all expiries later. */
   extend(ms: number): void {
     for (const group of this.groups()) group.extend(ms);
   }
 
-  /** Whether users wait may have changed: it is read anew; without `isChanged`, where that was not done lately. */
+  /** Reads anew which waiters are in the foreground: always if `isChanged`, and otherwise once a second. */
   rereadForeground(now: number, isChanged: boolean): void {
     if (!isChanged && now - this.#readAt < rereadMs) return;
     this.#readAt = now;
     for (const group of this.groups()) group.rereadForeground();
   }
 
-  /** Those who do not know it yet are told why they wait. @returns whether some are left, for another task. */
+  /** Notifies waiters of a new reason of their wait. @returns whether some are left for another task. */
   announce(why: (group: Group) => Pause): boolean {
-    let left = mostTold;
+    let left = mostInOneTask;
     for (const group of this.groups()) left -= group.announce(why(group), left);
     return left === 0;
   }
 
   #insert(waiter: Waiter): void {
-    const { key, ask } = waiter;
+    const { key, request } = waiter;
     let group = this.#byKey.get(key);
     if (!group) {
-      group = new Group(ask);
+      group = new Group(request);
       this.#byKey.set(key, group);
       this.#groups = undefined;
     }

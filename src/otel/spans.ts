@@ -28,7 +28,7 @@ interface OpenOperation {
   /** How many of its requests have failed, by method and URL. */
   readonly failed: Map<string, number>;
   /** Its latest failure. */
-  failure?: Outcome;
+  readonly failure?: Outcome;
 }
 
 interface OpenRequest {
@@ -125,7 +125,7 @@ export function createSpans(
         return addEvent('pause.end', { 'steadfetch.pause.result': event.result });
       case 'decision': {
         const { decision, failure } = event;
-        if (open) open.failure = failure;
+        if (open) operations.set(id, { ...open, failure });
         const delayMs = decision.kind === 'retry' ? decision.delayMs : undefined;
         return addEvent(decision.kind, {
           'steadfetch.reason': decision.reason,

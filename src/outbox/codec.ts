@@ -2,7 +2,7 @@ import { reject } from '../lib/input/check.ts';
 import type { Clock } from '../lib/clock.ts';
 import { unsettled, withLimit } from '../lib/timer.ts';
 import type { HandlerDefinition } from './handler.ts';
-import { type DeadReason, type Row, rowSchema } from './store/schema.ts';
+import { type DeadReason, type Row, rowSchema } from './store/row.ts';
 
 /**
  * Makes what is on the disk unreadable there. Neither may change the value. What has not settled within 30 s

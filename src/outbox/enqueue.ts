@@ -1,5 +1,5 @@
 import { createIdempotencyKey } from '../idempotency/key.ts';
-import { askBeforeLeaving } from '../lib/browser/page.ts';
+import { promptBeforeUnload } from '../lib/browser/page.ts';
 import type { Clock } from '../lib/clock.ts';
 import { reject } from '../lib/input/check.ts';
 import { reportFailure } from '../operation/error-info.ts';
@@ -10,8 +10,8 @@ import { failures } from '../policy/outcome.ts';
 import type { Codec } from './codec.ts';
 import { discarded, disposedOf, type EntryFacts } from './errors.ts';
 import { type HandlerDefinition, scopeOf } from './handler.ts';
+import { laneOf, type Row, rowSchema, type Unplaced, unplace, untried } from './store/row.ts';
 import type { RowStore } from './store/row-store.ts';
-import { laneOf, type Row, rowSchema, type Unplaced } from './store/schema.ts';
 
 /** What this tab does with a submission of its own. */
 export interface Progress {
@@ -31,103 +31,115 @@ export interface Receipt {
   readonly facts: EntryFacts;
   /** Its result, for as many as ask. */
   readonly promise: Promise<unknown>;
-  /** Of whoever has asked last. */
-  onProgress: OnProgress | undefined;
-  /** As it is kept; undefined before. */
-  entry: Unplaced | undefined;
-  /** The database that has it, where other tabs find it. */
-  savedIn: string | undefined;
-  /** It is there, or in this page alone: it may have been sent. */
-  isKept: boolean;
-}
-
-/** What this page has submitted and knows no end of. */
-export interface Receipts {
-  /** The receipt for the entry with this id: the same one for as many as ask. */
-  readonly begin: (facts: EntryFacts, onProgress: OnProgress | undefined) => Receipt;
-  readonly get: (id: string) => Receipt | undefined;
-  readonly all: () => readonly (readonly [id: string, Receipt])[];
-  /** It is kept, in this database: then the page can be left; or (without one) in this page alone. */
-  readonly save: (id: string, savedIn: string | undefined) => void;
-  readonly resolve: (id: string, data: unknown) => void;
-  readonly reject: (id: string, error: unknown) => void;
-  /** It has another id from now on. */
-  readonly rename: (id: string, next: string, entry?: Row) => void;
-  /** Tells whoever has submitted an entry here how it goes. */
-  readonly tell: (entry: Row, progress: Omit<Progress, 'attempt'>) => void;
-}
-
-interface Waiter {
   readonly resolve: (data: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** Of the caller that has asked last. */
+  readonly onProgress?: OnProgress | undefined;
+  /** As it is kept; undefined before. */
+  readonly entry?: Unplaced | undefined;
+  /** The database that has it, where other tabs find it. */
+  readonly savedIn?: string | undefined;
+  /** It is there, or in this page alone: it may have been sent. */
+  readonly isKept?: boolean;
 }
 
-/** As long as one of them is not on the disk, the browser asks before the page is left. */
-export function createReceipts(): Receipts {
-  const known = new Map<string, Receipt & Waiter>();
-  const unsaved = new Set<string>();
-  let stay: (() => void) | undefined;
-  const setSaved = (id: string, isSaved: boolean): void => {
-    if (isSaved) unsaved.delete(id);
-    else unsaved.add(id);
-    if (unsaved.size > 0) stay ??= askBeforeLeaving();
+function createReceipt(facts: EntryFacts): Receipt {
+  let end!: Pick<Receipt, 'resolve' | 'reject'>;
+  const promise = new Promise<unknown>((resolve, refuse) => (end = { resolve, reject: refuse }));
+  // A caller that does not look at it finds its end among the entries.
+  promise.catch(() => {});
+  return { facts, promise, ...end };
+}
+
+/**
+ * What this page has submitted and knows no end of. As long as one of them is not on the disk, the browser asks
+ * before the page is left.
+ */
+export class Receipts {
+  readonly #known: Map<string, Receipt> = new Map();
+  readonly #unsaved: Set<string> = new Set();
+  #stay: (() => void) | undefined;
+
+  /** The receipt for the entry with this id: the same one for as many as ask. */
+  begin(facts: EntryFacts, onProgress: OnProgress | undefined): Receipt {
+    const { id } = facts;
+    const known = this.#known.get(id);
+    const receipt = { ...(known ?? createReceipt(facts)), onProgress };
+    this.#known.set(id, receipt);
+    if (!known) this.#setSaved(id, false);
+    return receipt;
+  }
+
+  get(id: string): Receipt | undefined {
+    return this.#known.get(id);
+  }
+
+  all(): readonly (readonly [id: string, Receipt])[] {
+    return [...this.#known];
+  }
+
+  /** Whether its submitter still waits for the entry with this id. */
+  isOpen(id: string, { promise }: Receipt): boolean {
+    return this.#known.get(id)?.promise === promise;
+  }
+
+  /** It is about to be kept so. */
+  keep(id: string, entry: Unplaced): void {
+    this.#update(id, { entry });
+  }
+
+  /** It is kept, in this database: then the page can be left; or (without one) in this page alone. */
+  save(id: string, savedIn: string | undefined): void {
+    if (this.#update(id, { savedIn, isKept: true })) this.#setSaved(id, savedIn !== undefined);
+  }
+
+  resolve(id: string, data: unknown): void {
+    this.#take(id)?.resolve(data);
+  }
+
+  reject(id: string, error: unknown): void {
+    this.#take(id)?.reject(error);
+  }
+
+  /** It has another id from now on. */
+  rename(id: string, next: string, entry?: Row): void {
+    const known = this.#known.get(id);
+    if (!known) return;
+    this.#known.delete(id);
+    const renamed = entry
+      ? { facts: entry, entry: unplace(entry) }
+      : { facts: { ...known.facts, id: next }, entry: undefined };
+    this.#known.set(next, { ...known, ...renamed });
+    if (this.#unsaved.delete(id)) this.#unsaved.add(next);
+  }
+
+  /** Tells the submitter of an entry how it goes. */
+  tell({ id, attempts: attempt }: Row, progress: Omit<Progress, 'attempt'>): void {
+    this.#known.get(id)?.onProgress?.({ ...progress, attempt });
+  }
+
+  #update(id: string, part: Partial<Receipt>): boolean {
+    const known = this.#known.get(id);
+    if (known) this.#known.set(id, { ...known, ...part });
+    return !!known;
+  }
+
+  #take(id: string): Receipt | undefined {
+    const known = this.#known.get(id);
+    this.#known.delete(id);
+    this.#setSaved(id, true);
+    return known;
+  }
+
+  #setSaved(id: string, isSaved: boolean): void {
+    if (isSaved) this.#unsaved.delete(id);
+    else this.#unsaved.add(id);
+    if (this.#unsaved.size > 0) this.#stay ??= promptBeforeUnload();
     else {
-      stay?.();
-      stay = undefined;
+      this.#stay?.();
+      this.#stay = undefined;
     }
-  };
-  const take = (id: string): Waiter | undefined => {
-    const one = known.get(id);
-    known.delete(id);
-    setSaved(id, true);
-    return one;
-  };
-  return {
-    begin(facts, onProgress) {
-      const { id } = facts;
-      let one = known.get(id);
-      if (!one) {
-        let end!: Pick<Waiter, 'resolve' | 'reject'>;
-        const promise = new Promise<unknown>((resolve, refuse) => {
-          end = { resolve, reject: refuse };
-        });
-        // Whoever does not look at it finds its end among the entries.
-        promise.catch(() => {});
-        const none = { onProgress, entry: undefined, savedIn: undefined, isKept: false };
-        one = { facts, promise, ...none, ...end };
-        known.set(id, one);
-        setSaved(id, false);
-      }
-      one.onProgress = onProgress;
-      return one;
-    },
-    get: (id) => known.get(id),
-    all: () => [...known],
-    save(id, savedIn) {
-      const one = known.get(id);
-      if (!one) return;
-      one.savedIn = savedIn;
-      one.isKept = true;
-      setSaved(id, savedIn !== undefined);
-    },
-    resolve: (id, data) => take(id)?.resolve(data),
-    reject: (id, error) => take(id)?.reject(error),
-    rename(id, next, entry) {
-      const one = known.get(id);
-      if (!one) return;
-      known.delete(id);
-      const facts = entry ?? { ...one.facts, id: next };
-      known.set(next, { ...one, facts, entry: entry && unplace(entry) });
-      if (unsaved.delete(id)) unsaved.add(next);
-    },
-    tell: ({ id, attempts: attempt }, progress) =>
-      known.get(id)?.onProgress?.({ ...progress, attempt }),
-  };
-}
-
-function unplace(entry: Row): Unplaced {
-  const { seq: _, owner: __, liveOwner: ___, ...unplaced } = entry;
-  return unplaced;
+  }
 }
 
 /** What is known of a submission that somebody else keeps: a form. */
@@ -154,54 +166,154 @@ export interface Kept {
   readonly savedIn: string | undefined;
 }
 
-/** Keeps what is submitted, one after the other in the order in which it was. */
-export interface Enqueuer {
-  readonly submit: (
-    handler: string,
-    variables: unknown,
-    submission?: Partial<GivenSubmission>,
-    onProgress?: OnProgress,
-  ) => Submitted;
-  /**
-   * Keeps once more what was submitted here, and is not there: somebody has deleted the database. What is
-   * there may have ended meanwhile: that, `settle` tells.
-   */
-  readonly restore: (
-    engine: { readonly store: Pick<RowStore, 'find'>; readonly generation: string | undefined },
-    settle: (id: string) => Promise<void>,
-  ) => Promise<void>;
-  /**
-   * Resolves when all that was submitted before is kept, or could not be. What is submitted from here on
-   * is kept after `work`, too.
-   */
-  readonly turn: (work?: Promise<unknown>) => Promise<unknown>;
-  /** Nothing more is taken. */
-  readonly close: () => void;
-}
-
+/** What submissions are made of. */
 interface EnqueuerContext {
   readonly clock: Clock;
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly codec: Codec;
   readonly receipts: Receipts;
+}
+
+/** Where submissions are kept. */
+interface Keeper {
   readonly add: (entry: Unplaced, isWanted: () => boolean, isMoved: boolean) => Promise<Kept>;
   readonly discard: (id: string) => Promise<unknown>;
   /** Is told of each entry that is kept, as it is there; another press may have been first. */
   readonly onKept: (entry: Row, isDurable: boolean) => Promise<void>;
 }
 
-export function createEnqueuer(context: EnqueuerContext): Enqueuer {
-  const { clock, handlers, codec, receipts, add, discard, onKept } = context;
-  const tab = createIdempotencyKey();
-  let turn: Promise<unknown> = Promise.resolve();
-  let isOver = false;
+/** Keeps what is submitted, one after the other in the order in which it was. */
+export class Enqueuer {
+  readonly #context: EnqueuerContext;
+  readonly #keeper: Keeper;
+  readonly #tab: string = createIdempotencyKey();
+  #turn: Promise<unknown> = Promise.resolve();
+  #isOver = false;
+
+  constructor(context: EnqueuerContext, keeper: Keeper) {
+    this.#context = context;
+    this.#keeper = keeper;
+  }
+
+  submit(
+    name: string,
+    variables: unknown,
+    submission: Partial<GivenSubmission> = {},
+    onProgress?: OnProgress,
+  ): Submitted {
+    try {
+      return this.#submit(name, variables, submission, onProgress);
+    } catch (error) {
+      noteUnkept(error);
+      throw error;
+    }
+  }
+
+  /**
+   * Keeps once more what was submitted here, and is not there, because its database was deleted. What is
+   * there may have ended meanwhile: that, `settle` tells.
+   */
+  async restore(
+    { store, generation }: { readonly store: RowStore; readonly generation: string | undefined },
+    settle: (id: string) => Promise<void>,
+  ): Promise<void> {
+    const { receipts } = this.#context;
+    for (const [id, known] of receipts.all()) {
+      const { entry, savedIn } = known;
+      if (savedIn === undefined) continue;
+      // Where the same database has it no more, it has ended. What another tab has edited, only the disk knows.
+      if (savedIn === generation || !entry || (await store.find(id))) {
+        await settle(id);
+        continue;
+      }
+      const lost = { ...entry, isInDoubt: true, isRestored: true };
+      try {
+        await this.#keep(known, lost, true);
+      } catch (error) {
+        if (isSteadfetchError(error)) receipts.reject(id, error);
+      }
+    }
+  }
+
+  /**
+   * Resolves when all that was submitted before is kept, or could not be. What is submitted from here on
+   * is kept after `work`, too.
+   */
+  turn(work?: Promise<unknown>): Promise<unknown> {
+    const before = this.#turn;
+    this.#turn = Promise.allSettled([before, work]);
+    return before;
+  }
+
+  /** Nothing more is taken. */
+  close(): void {
+    this.#isOver = true;
+  }
+
+  #submit(
+    name: string,
+    variables: unknown,
+    submission: Partial<GivenSubmission>,
+    onProgress: OnProgress | undefined,
+  ): Submitted {
+    const { clock, handlers, codec, receipts } = this.#context;
+    const operation = `outbox '${name}'`;
+    if (this.#isOver) throw disposedOf(operation);
+    const definition =
+      handlers.get(name) ??
+      reject(
+        'outbox',
+        'handler',
+        name,
+        process.env.NODE_ENV !== 'production' && `one of ${[...handlers.keys()].join(', ')}`,
+      );
+    const nowMs = clock.now();
+    const { key: id = createIdempotencyKey(), createdAt = nowMs, aheadMs } = submission;
+    const { wasSent = false } = submission;
+    const scope = scopeOf(operation, definition, variables);
+    const entry = {
+      ...untried,
+      id,
+      schema: rowSchema,
+      handler: name,
+      lane: laneOf(name),
+      version: definition.version,
+      createdAt,
+      aheadMs,
+      submitter: this.#tab,
+      state: 'pending',
+      isInDoubt: wasSent,
+      // Where it is not there any more, nobody knows what was sent of it.
+      isRestored: wasSent,
+      scope,
+      blocks: scope,
+    } as const;
+    const closing = codec.encode(operation, variables);
+    // It is looked at in its turn.
+    closing.catch(() => {});
+    const known = receipts.begin(entry, onProgress);
+    const saved = this.#turn.then(async () => {
+      try {
+        const isDurable = await this.#keep(known, { ...entry, variables: await closing }, false);
+        return { isDurable };
+      } catch (error) {
+        if (!receipts.get(id)?.isKept && !isSteadfetchError(error)) noteUnkept(error);
+        if (receipts.isOpen(id, known)) receipts.reject(id, error);
+        throw error;
+      }
+    });
+    this.#turn = saved.catch(() => {});
+    return { idempotencyKey: id, saved, delivered: known.promise };
+  }
 
   /** @returns whether it is on the disk. */
-  const keep = async (known: Receipt, entry: Unplaced, isMoved: boolean): Promise<boolean> => {
+  async #keep(known: Receipt, entry: Unplaced, isMoved: boolean): Promise<boolean> {
+    const { receipts } = this.#context;
+    const { add, discard, onKept } = this.#keeper;
     const { id } = entry;
-    const isWanted = (): boolean => receipts.get(id) === known;
+    const isWanted = (): boolean => receipts.isOpen(id, known);
     if (!isWanted()) throw discarded(entry);
-    known.entry = entry;
+    receipts.keep(id, entry);
     const { entry: added, savedIn } = await add(entry, isWanted, isMoved);
     const isDurable = savedIn !== undefined;
     if (!isWanted()) {
@@ -210,92 +322,9 @@ export function createEnqueuer(context: EnqueuerContext): Enqueuer {
       throw discarded(entry);
     }
     receipts.save(id, savedIn);
-    if (!isOver) await onKept(added, isDurable);
+    if (!this.#isOver) await onKept(added, isDurable);
     return isDurable;
-  };
-
-  return {
-    submit(name, variables, submission = {}, onProgress) {
-      try {
-        const operation = `outbox '${name}'`;
-        if (isOver) throw disposedOf(operation);
-        const definition =
-          handlers.get(name) ??
-          reject(
-            'outbox',
-            'handler',
-            name,
-            process.env.NODE_ENV !== 'production' && `one of ${[...handlers.keys()].join(', ')}`,
-          );
-        const nowMs = clock.now();
-        const { key: id = createIdempotencyKey(), createdAt = nowMs, aheadMs } = submission;
-        const { wasSent = false } = submission;
-        const scope = scopeOf(operation, definition, variables);
-        const entry = {
-          id,
-          schema: rowSchema,
-          handler: name,
-          lane: laneOf(name),
-          version: definition.version,
-          createdAt,
-          ...(aheadMs && { aheadMs }),
-          submitter: tab,
-          state: 'pending',
-          nextRetryAt: nowMs,
-          plannedAt: nowMs,
-          attempts: 0,
-          isInDoubt: wasSent,
-          // Where it is not there any more, nobody knows what was sent of it.
-          ...(wasSent && { isRestored: true }),
-          ...(scope !== undefined && { scope, blocks: scope }),
-        } as const;
-        const closing = codec.encode(operation, variables);
-        // It is looked at in its turn.
-        closing.catch(() => {});
-        const known = receipts.begin(entry, onProgress);
-        const saved = turn.then(async () => {
-          try {
-            const sealed = { ...entry, variables: await closing };
-            return { isDurable: await keep(known, sealed, false) };
-          } catch (error) {
-            if (!known.isKept && !isSteadfetchError(error)) noteUnkept(error);
-            if (receipts.get(id) === known) receipts.reject(id, error);
-            throw error;
-          }
-        });
-        turn = saved.catch(() => {});
-        return { idempotencyKey: id, saved, delivered: known.promise };
-      } catch (error) {
-        noteUnkept(error);
-        throw error;
-      }
-    },
-    async restore({ store, generation }, settle) {
-      for (const [id, known] of receipts.all()) {
-        const { entry, savedIn } = known;
-        if (savedIn === undefined) continue;
-        // Where the same database has it no more, it has ended. What another tab has edited, only the disk knows.
-        if (savedIn === generation || !entry || (await store.find(id))) {
-          await settle(id);
-          continue;
-        }
-        const lost = { ...entry, isInDoubt: true, isRestored: true };
-        try {
-          await keep(known, lost, true);
-        } catch (error) {
-          if (isSteadfetchError(error)) receipts.reject(id, error);
-        }
-      }
-    },
-    turn(work) {
-      const before = turn;
-      turn = Promise.allSettled([turn, work]);
-      return before;
-    },
-    close() {
-      isOver = true;
-    },
-  };
+  }
 }
 
 /** It is kept nowhere, so nothing of it is sent. */

@@ -2,22 +2,13 @@ import { createIdempotencyKey } from '../idempotency/key.ts';
 import { needsNewKey } from './errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { PauseReason } from '../policy/outcome.ts';
-import { readVariables, type Codec } from './codec.ts';
-import type { PageMemory } from './delivery/deliver.ts';
+import { readVariables } from './codec.ts';
 import type { Engine } from './delivery/engine.ts';
-import { type HandlerDefinition, scopeOf } from './handler.ts';
+import { scopeOf } from './handler.ts';
 import type { Forget } from './clear.ts';
-import type { OtherTabs, PausedEntries } from './messages.ts';
-import type { Receipts } from './enqueue.ts';
-import type { EntryStorage } from './storage.ts';
-import { pageSize, pagesOf, type Settled } from './store/row-store.ts';
-import {
-  type DeadReason,
-  type Row,
-  type RowError,
-  type RowState,
-  without,
-} from './store/schema.ts';
+import type { OutboxParts } from './storage.ts';
+import { type Settled, pageSize, pagesOf } from './store/row-store.ts';
+import { type DeadReason, type Row, type RowError, type RowState, untried } from './store/row.ts';
 
 /** Which entries are asked for. */
 export interface OutboxFilter<THandler extends string = string> {
@@ -29,54 +20,111 @@ export interface OutboxFilter<THandler extends string = string> {
 }
 
 /** What a user sees of the entries, and does with them. */
-export interface Entries {
-  readonly list: (filter?: OutboxFilter) => Promise<readonly OutboxEntry[]>;
-  readonly find: (id: string) => Promise<OutboxEntry | undefined>;
+export class Entries {
+  readonly #parts: OutboxParts;
+  readonly #forget: Forget;
+
+  constructor(parts: OutboxParts, forget: Forget) {
+    this.#parts = parts;
+    this.#forget = forget;
+  }
+
+  readonly list = async (filter: OutboxFilter = {}): Promise<readonly OutboxEntry[]> => {
+    const { limit = pageSize } = filter;
+    await this.#parts.storage.ready();
+    const lists = this.#parts.storage
+      .engines()
+      .map((engine) => this.#listOf(engine, filter, limit));
+    return (await Promise.all(lists)).flat().slice(0, limit);
+  };
+
+  readonly find = (id: string): Promise<OutboxEntry | undefined> =>
+    this.#first(async (engine) => {
+      const entry = await engine.store.find(id);
+      return entry && this.#show(engine, entry);
+    });
+
   /** @returns the key by which it goes now; undefined when there is nothing to retry. */
-  readonly retry: (id: string) => Promise<string | undefined>;
-  readonly retryAll: () => Promise<void>;
+  readonly retry = (id: string): Promise<string | undefined> =>
+    this.#send(id, (known) => redrive(known, this.#parts.clock));
+
+  readonly retryAll = async (): Promise<void> => {
+    await this.#parts.storage.ready();
+    for (const { store } of this.#parts.storage.engines()) {
+      const dead = pagesOf((after, count) => store.list('dead', after, count));
+      for await (const { id } of dead)
+        await this.#send(id, (known) => redriveSafely(known, this.#parts.clock));
+    }
+  };
+
   /** @returns the new key; undefined when there is no such entry, or it is being sent. */
-  readonly edit: (id: string, variables: unknown) => Promise<string | undefined>;
+  readonly edit = async (id: string, variables: unknown): Promise<string | undefined> => {
+    const { clock, codec, handlers } = this.#parts;
+    const sealed = await codec.encode('outbox.edit', variables);
+    return this.#change(id, (engine, { handler }) => {
+      const definition = handlers.get(handler);
+      const ofHandler = definition && {
+        version: definition.version,
+        scope: scopeOf('outbox.edit', definition, variables),
+      };
+      const as = (known: Row): Row => ({
+        ...renew(known, clock),
+        variables: sealed,
+        ...ofHandler,
+      });
+      return this.#revive(engine, id, as);
+    });
+  };
+
   /** @returns whether there was something to discard. `error` is what its submission ends in. */
-  readonly discard: (id: string, error?: unknown) => Promise<boolean>;
-}
+  async discard(id: string, error?: unknown): Promise<boolean> {
+    const { clock, others } = this.#parts;
+    const found = await this.#first((engine) =>
+      this.#parts.storage.write(engine, () => engine.store.discard(id, clock.now())),
+    );
+    if (!found) return false;
+    const { row: entry } = found;
+    const isInDoubt = entry.isInDoubt || entry.state === 'sending' || entry.state === 'done';
+    this.#forget.one(id, { ...entry, isInDoubt }, error);
+    others.post({ kind: 'discarded', id, isInDoubt });
+    if (found.next) this.#parts.listener.onDue(found.next);
+    this.#parts.listener.onChange();
+    return true;
+  }
 
-export interface EntriesContext {
-  readonly clock: Clock;
-  readonly handlers: ReadonlyMap<string, HandlerDefinition>;
-  readonly codec: Codec;
-  readonly pauses: Pick<PausedEntries, 'of'>;
-  readonly storage: Pick<EntryStorage, 'ready' | 'engines' | 'write' | 'refuseBlind'>;
-  readonly receipts: Pick<Receipts, 'rename'>;
-  readonly memory: Pick<PageMemory, 'endWaiting'>;
-  readonly forget: Pick<Forget, 'one'>;
-  readonly others: Pick<OtherTabs, 'post'>;
-  /** An entry is due now; `isUrged`: because a user wants it. */
-  readonly onDue: (entry: Row, isUrged: boolean) => void;
-  readonly onChange: () => void;
-}
+  async #listOf(
+    engine: Engine,
+    { state, handler, scope }: OutboxFilter,
+    limit: number,
+  ): Promise<readonly OutboxEntry[]> {
+    const { pauses } = this.#parts;
+    const found: Row[] = [];
+    const kept = state === 'paused' ? 'sending' : state;
+    for await (const entry of pagesOf((after, count) => engine.store.list(kept, after, count))) {
+      if (found.length >= limit) break;
+      const shown = pauses.of(entry) ? 'paused' : entry.state;
+      const isAsked =
+        (state ?? shown) === shown &&
+        (handler ?? entry.handler) === entry.handler &&
+        (scope ?? entry.scope) === entry.scope;
+      if (isAsked) found.push(entry);
+    }
+    return Promise.all(found.map((entry) => this.#show(engine, entry)));
+  }
 
-export function createEntries({
-  clock,
-  handlers,
-  codec,
-  pauses,
-  storage,
-  receipts,
-  memory,
-  forget,
-  others,
-  onDue,
-  onChange,
-}: EntriesContext): Entries {
-  const show = async ({ store, ownership }: Engine, entry: Row): Promise<OutboxEntry> => {
+  async #show({ generation, ownership }: Engine, entry: Row): Promise<OutboxEntry> {
+    const { pauses, codec, handlers } = this.#parts;
+    const { state, isInDoubt, deadReason } = entry;
+    const isSending = state === 'sending';
     const pause = pauses.of(entry);
     const open = (sealed: unknown): Promise<unknown> => codec.decode(sealed).catch(() => undefined);
     const definition = handlers.get(entry.handler);
     const read = definition
       ? await readVariables(entry, definition, codec)
       : { variables: await open(entry.variables) };
-    const { state, isInDoubt, deadReason } = entry;
+    const isDone = state === 'done' || deadReason === 'answer-lost';
+    const mayBeDone = isInDoubt || isSending;
+    const owner = isSending && ownership.isHeld(entry.owner) ? 'this-tab' : 'another-tab';
     return {
       idempotencyKey: entry.id,
       handler: entry.handler,
@@ -88,44 +136,33 @@ export function createEntries({
       lastAttemptAt: entry.lastAttemptAt,
       nextRetryAt: entry.nextRetryAt,
       lastError: entry.lastError,
-      processed:
-        state === 'done' || deadReason === 'answer-lost'
-          ? 'yes'
-          : isInDoubt || state === 'sending'
-            ? 'unknown'
-            : 'no',
+      processed: isDone ? 'yes' : mayBeDone ? 'unknown' : 'no',
       waitsFor: entry.waitsFor,
       reason: deadReason,
       pause,
-      sentBy:
-        state === 'sending'
-          ? ownership.isHeld(entry.owner)
-            ? 'this-tab'
-            : 'another-tab'
-          : undefined,
+      sentBy: isSending ? owner : undefined,
       data: state === 'done' ? await open(entry.result) : undefined,
-      isDurable: store.isDurable,
+      isDurable: generation !== undefined,
     };
-  };
+  }
 
   /** What the first of the engines that has something says. */
-  const first = async <T>(
-    ask: (engine: Engine) => Promise<T | undefined>,
-  ): Promise<T | undefined> => {
-    await storage.ready();
-    for (const engine of storage.engines()) {
+  async #first<T>(ask: (engine: Engine) => Promise<T | undefined>): Promise<T | undefined> {
+    await this.#parts.storage.ready();
+    for (const engine of this.#parts.storage.engines()) {
       const found = await ask(engine);
       if (found !== undefined) return found;
     }
-    storage.refuseBlind();
+    this.#parts.storage.refuseBlind();
     return undefined;
-  };
+  }
 
-  const change = (
+  #change(
     id: string,
     act: (engine: Engine, entry: Row) => Promise<Settled | undefined>,
-  ): Promise<string | undefined> =>
-    first(async (engine) => {
+  ): Promise<string | undefined> {
+    const { memory, receipts, others } = this.#parts;
+    return this.#first(async (engine) => {
       const entry = await engine.store.find(id);
       const { row: after, next } = (entry && (await act(engine, entry))) ?? {};
       if (!after) return undefined;
@@ -134,85 +171,22 @@ export function createEntries({
         receipts.rename(id, after.id, after);
         others.post({ kind: 'renamed', id, next: after.id });
       }
-      onDue(after, true);
-      if (next) onDue(next, false);
-      onChange();
+      this.#parts.listener.onDue(after, true);
+      if (next) this.#parts.listener.onDue(next);
+      this.#parts.listener.onChange();
       return after.id;
     });
+  }
 
-  const revive = (
-    engine: Engine,
-    id: string,
-    as: (entry: Row) => Row,
-  ): Promise<Settled | undefined> => storage.write(engine, () => engine.revive(id, as));
-  const send = (id: string, as: (known: Row) => Row): Promise<string | undefined> =>
-    change(id, async (engine, entry) =>
-      entry.state === 'sending' ? { row: entry, next: undefined } : revive(engine, id, as),
+  #revive(engine: Engine, id: string, as: (entry: Row) => Row): Promise<Settled | undefined> {
+    return this.#parts.storage.write(engine, () => engine.revive(id, as));
+  }
+
+  #send(id: string, as: (known: Row) => Row): Promise<string | undefined> {
+    return this.#change(id, async (engine, entry) =>
+      entry.state === 'sending' ? { row: entry, next: undefined } : this.#revive(engine, id, as),
     );
-
-  return {
-    async list({ state, handler, scope, limit = pageSize } = {}) {
-      await storage.ready();
-      const listOf = async (engine: Engine): Promise<readonly OutboxEntry[]> => {
-        const found: Row[] = [];
-        const pages = pagesOf((after, count) =>
-          engine.store.list(state === 'paused' ? 'sending' : state, after, count),
-        );
-        for await (const entry of pages) {
-          if (found.length >= limit) break;
-          const shown = pauses.of(entry) ? 'paused' : entry.state;
-          const isAsked =
-            (state ?? shown) === shown &&
-            (handler ?? entry.handler) === entry.handler &&
-            (scope ?? entry.scope) === entry.scope;
-          if (isAsked) found.push(entry);
-        }
-        return Promise.all(found.map((entry) => show(engine, entry)));
-      };
-      return (await Promise.all(storage.engines().map(listOf))).flat().slice(0, limit);
-    },
-    find: (id) =>
-      first(async (engine) => {
-        const entry = await engine.store.find(id);
-        return entry && show(engine, entry);
-      }),
-    retry: (id) => send(id, (known) => redrive(known, clock)),
-    async retryAll() {
-      await storage.ready();
-      for (const { store } of storage.engines()) {
-        const dead = pagesOf((after, count) => store.list('dead', after, count));
-        for await (const { id } of dead) await send(id, (known) => redriveSafely(known, clock));
-      }
-    },
-    async edit(id, variables) {
-      const sealed = await codec.encode('outbox.edit', variables);
-      return change(id, (engine, { handler }) => {
-        const definition = handlers.get(handler);
-        const ofHandler = definition && {
-          version: definition.version,
-          scope: scopeOf('outbox.edit', definition, variables),
-        };
-        return revive(engine, id, (known) => ({
-          ...renew(known, clock),
-          variables: sealed,
-          ...ofHandler,
-        }));
-      });
-    },
-    async discard(id, error) {
-      const found = await first((engine) =>
-        storage.write(engine, () => engine.store.discard(id, clock.now())),
-      );
-      if (!found) return false;
-      const { row: entry } = found;
-      const isInDoubt = entry.isInDoubt || entry.state === 'sending' || entry.state === 'done';
-      forget.one(id, { ...entry, isInDoubt }, error);
-      others.post({ kind: 'discarded', id, isInDoubt });
-      if (found.next) onDue(found.next, false);
-      onChange();
-      return true;
-    },
-  };
+  }
 }
 
 /** A user has decided that this dead letter is sent again: where its key tells nothing, under a new one. */
@@ -224,32 +198,17 @@ function redrive(entry: Row, clock: Clock): Row {
 /** The same of many at once: what may have been done keeps its key. */
 function redriveSafely(entry: Row, clock: Clock): Row {
   if (entry.state !== 'dead') return entry;
-  const { deadReason, isInDoubt, redrives = 0 } = entry;
+  const { deadReason, isInDoubt, redrives } = entry;
   // Where nothing was done, the key may stand for the refusal.
   if (deadReason === 'refused' && !isInDoubt) return renew(entry, clock);
-  const again = { ...without(entry, 'isUnkeyed', 'isRestored'), isRedriven: true };
-  return isInDoubt ? { ...again, redrives: redrives + 1 } : again;
+  const again = { isUnkeyed: false, isRestored: false, isRedriven: true };
+  return { ...entry, ...again, redrives: redrives + (isInDoubt ? 1 : 0) };
 }
 
 /** The same, as something new: nothing has been tried under its key. */
 function renew(entry: Row, clock: Clock): Row {
-  const ofAttempts = [
-    'steps',
-    'unsent',
-    'timeouts',
-    'noted',
-    'lastError',
-    'lastAttemptAt',
-    'redrives',
-    'aheadMs',
-  ] as const;
-  return {
-    ...without(entry, ...ofAttempts, 'isUnkeyed', 'isRestored', 'isGone'),
-    id: createIdempotencyKey(),
-    createdAt: clock.now(),
-    attempts: 0,
-    isInDoubt: false,
-  };
+  const fresh = { id: createIdempotencyKey(), createdAt: clock.now(), aheadMs: undefined };
+  return { ...entry, ...untried, ...fresh };
 }
 
 /**

@@ -2,7 +2,7 @@ import { reportFailure, reportOf } from '../operation/error-info.ts';
 import { isSteadfetchError, SteadfetchError } from '../operation/errors.ts';
 import type { Operation } from '../policy/operation.ts';
 import type { Failure } from '../policy/outcome.ts';
-import type { DeadReason, RowError } from './store/schema.ts';
+import type { DeadReason, RowError } from './store/row.ts';
 
 /** What is known of the entry that an error is about. */
 export interface EntryFacts {

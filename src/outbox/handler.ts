@@ -4,7 +4,7 @@ import { checkNames, reject } from '../lib/input/check.ts';
 import type { Decision, StopReason } from '../policy/decide.ts';
 import { definePolicy, inPolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
-import type { DeadReason, Row } from './store/schema.ts';
+import type { DeadReason, Row } from './store/row.ts';
 
 /** What a handler is told, beside the variables. */
 export interface OutboxContext {
@@ -238,7 +238,7 @@ const finals: Partial<Record<StopReason, DeadReason>> = {
  */
 export function nextStepOf(
   { failure, decision, wasSent, renewableAt }: Failed,
-  { attempts, unsent = 0, createdAt }: Pick<Row, 'attempts' | 'unsent' | 'createdAt'>,
+  { attempts, unsent, createdAt }: Pick<Row, 'attempts' | 'unsent' | 'createdAt'>,
   { maxAttempts, maxAgeMs }: Limits,
   { nowMs, backoffMs }: { readonly nowMs: number; readonly backoffMs: () => number },
 ): NextStep {
@@ -263,7 +263,7 @@ export function nextStepOf(
 
 /** Which of its limits an entry has reached before this attempt: it waited too long, or its pages died at it. */
 export function limitOf(
-  { attempts, unsent = 0, createdAt, isRedriven }: Row,
+  { attempts, unsent, createdAt, isRedriven }: Row,
   { maxAttempts, maxAgeMs }: Limits,
   nowMs: number,
 ): DeadReason | undefined {

@@ -5,7 +5,7 @@ import type { Emitter } from '../operation/events.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Pause } from '../origin/ask.ts';
 import type { TabPorts } from '../tabs/ports.ts';
-import type { Row } from './store/schema.ts';
+import type { Row } from './store/row.ts';
 
 /** What the tabs of one outbox tell each other. */
 export type Message =
@@ -89,40 +89,38 @@ export type Listeners = {
 };
 
 /** The other tabs of an outbox. */
-export interface OtherTabs {
+export class OtherTabs {
   /** Whether the other tabs can be told anything. */
   readonly isOpen: boolean;
-  readonly post: (message: Message) => void;
-  readonly close: () => void;
-}
+  readonly #channel: ReturnType<TabPorts['open']>;
+  #isOver = false;
 
-export function joinTabs(ports: TabPorts, name: string, listeners: Listeners): OtherTabs {
-  let isOver = false;
-  const channel = ports.open(`steadfetch outbox ${name}`, (posted) => {
-    const message = read(posted);
-    if (!message || isOver) return;
-    if (message.kind !== 'up') listeners.changed({ kind: 'changed' });
-    (listeners[message.kind] as (message: Message) => void)(message);
-  });
-  const post = (message: Message): void => {
-    if (isOver) return;
+  constructor(ports: TabPorts, name: string, listeners: Listeners) {
+    this.#channel = ports.open(`steadfetch outbox ${name}`, (posted) => {
+      const message = read(posted);
+      if (!message || this.#isOver) return;
+      if (message.kind !== 'up') listeners.changed({ kind: 'changed' });
+      (listeners[message.kind] as (message: Message) => void)(message);
+    });
+    this.isOpen = !!this.#channel;
+  }
+
+  post(message: Message): void {
+    if (this.#isOver) return;
     try {
-      channel?.post(write(message));
+      this.#channel?.post(write(message));
     } catch {
       // Its variables or its data cannot be posted: then without.
       if (message.kind !== 'done' || !('data' in message)) return;
       const { id, handler } = message;
-      post({ kind: 'done', id, handler });
+      this.post({ kind: 'done', id, handler });
     }
-  };
-  return {
-    isOpen: !!channel,
-    post,
-    close() {
-      isOver = true;
-      channel?.close();
-    },
-  };
+  }
+
+  close(): void {
+    this.#isOver = true;
+    this.#channel?.close();
+  }
 }
 
 /** Which attempt it is: an entry that another tab has taken over since is at another. */
@@ -131,59 +129,65 @@ type AttemptRef = Pick<Row, 'id' | 'attempts'>;
 /** What a tab says of one. */
 type Said = Extract<Message, { readonly kind: 'paused' }>;
 
-/** What is known to be paused. */
-export interface PausedEntries {
-  /** What the attempt waits for that an entry is at; undefined when it does not. */
-  readonly of: (entry: Row) => Pause | undefined;
-  /** All entries of which `of` may know something. */
-  readonly ids: () => ReadonlySet<string>;
-}
+const nameOf = ({ id, attempts }: AttemptRef): string => `${attempts} ${id}`;
 
 /**
  * What the attempts of all tabs wait for before they are sent. Nothing of it is on the disk, where
  * their entries are being sent: a tab says it to the others, and to those that come later.
  */
-export interface Pauses extends PausedEntries {
+export class Pauses {
+  readonly #post: (message: Message) => void;
+  readonly #own: Map<string, Said> = new Map();
+  readonly #heard: Map<string, Said> = new Map();
+
+  constructor(post: (message: Message) => void) {
+    this.#post = post;
+  }
+
+  /** What the attempt waits for that an entry is at; undefined when it does not. */
+  of(entry: AttemptRef & Pick<Row, 'state'>): Pause | undefined {
+    const name = nameOf(entry);
+    const said = this.#own.get(name) ?? this.#heard.get(name);
+    return entry.state === 'sending' ? said?.pause : undefined;
+  }
+
+  /** All entries of which `of` may know something. */
+  ids(): ReadonlySet<string> {
+    return new Set([...this.#own.values(), ...this.#heard.values()].map(({ id }) => id));
+  }
+
   /** An attempt of this tab waits, waits for something else, or waits no more. */
-  readonly note: (attempt: AttemptRef, operation: Operation) => void;
+  note({ id, attempts }: AttemptRef, { pauses }: Operation): void {
+    const said = { kind: 'paused', id, attempts, pause: pauses.list[0]?.pause } as const;
+    if (said.pause === this.#own.get(nameOf(said))?.pause) return;
+    keep(said, this.#own);
+    this.#post(said);
+  }
+
   /** Another tab says so. */
-  readonly hear: (said: Said) => void;
+  hear(said: Said): void {
+    keep(said, this.#heard);
+  }
+
   /** Asks the other tabs: this one is new, or has slept and heard nothing. */
-  readonly ask: () => void;
+  ask(): void {
+    this.#heard.clear();
+    this.#post({ kind: 'here' });
+  }
+
   /** Another tab asks. */
-  readonly answer: () => void;
+  answer(): void {
+    for (const said of this.#own.values()) this.#post(said);
+  }
 }
 
-export function createPauses(post: (message: Message) => void): Pauses {
-  const own = new Map<string, Said>();
-  const heard = new Map<string, Said>();
-  const nameOf = ({ id, attempts }: AttemptRef): string => `${attempts} ${id}`;
-  const keep = (said: Said, all: Map<string, Said>): void => {
-    if (said.pause) all.set(nameOf(said), said);
-    else all.delete(nameOf(said));
-  };
-  return {
-    note({ id, attempts }, { pauses }) {
-      const said = { kind: 'paused', id, attempts, pause: pauses.list[0]?.pause } as const;
-      if (said.pause === own.get(nameOf(said))?.pause) return;
-      keep(said, own);
-      post(said);
-    },
-    hear: (said) => keep(said, heard),
-    ask() {
-      heard.clear();
-      post({ kind: 'here' });
-    },
-    answer() {
-      for (const said of own.values()) post(said);
-    },
-    of(entry) {
-      const name = nameOf(entry);
-      return entry.state === 'sending' ? (own.get(name) ?? heard.get(name))?.pause : undefined;
-    },
-    ids: () => new Set([...own.values(), ...heard.values()].map(({ id }) => id)),
-  };
+function keep(said: Said, all: Map<string, Said>): void {
+  if (said.pause) all.set(nameOf(said), said);
+  else all.delete(nameOf(said));
 }
+
+/** What is known to be paused. */
+export type PausedEntries = Pick<Pauses, 'of' | 'ids'>;
 
 /**
  * So often is one origin told of. With the at most 4 s that a woken entry waits, both together are within
@@ -191,54 +195,55 @@ export function createPauses(post: (message: Message) => void): Pauses {
  */
 const gapMs = { here: 600, others: 300 } as const;
 
-/** The requests that go well, of whomever: what the outbox has put off for their origin need not wait. */
-export interface Successes {
+/**
+ * Watches the requests of this instance: where one has gone well, here or in another tab, `wake` is called for
+ * what the outbox has put off for its origin, and `post` for those here. No success is lost: what comes too soon
+ * after another is told of a moment later.
+ */
+export class Successes {
+  readonly #clock: Clock;
+  readonly #latest: Map<string, number> = new Map();
+  readonly #wake: (origin: string) => void;
+  readonly #unsubscribe: () => void;
+  #isOver = false;
+
+  constructor(
+    emitter: Emitter,
+    clock: Clock,
+    wake: (origin: string) => void,
+    post: (origin: string) => void,
+  ) {
+    this.#clock = clock;
+    this.#wake = throttle(clock, gapMs.here, (origin) => this.#isOver || wake(origin));
+    const postSoon = throttle(clock, gapMs.others, (origin) => this.#isOver || post(origin));
+    this.#unsubscribe = emitter.subscribe((event) => {
+      if (event.type !== 'request:end' || event.outcome.kind !== 'ok') return;
+      const origin = toUrl(event.url)?.origin;
+      if (origin === undefined) return;
+      this.hear(origin);
+      postSoon(origin);
+    });
+  }
+
   /** One has gone well at this origin, in another tab. */
-  readonly hear: (origin: string) => void;
+  hear(origin: string): void {
+    this.#latest.set(origin, this.#clock.now());
+    this.#wake(origin);
+  }
+
   /**
    * A wait was decided at this time, in epoch milliseconds, and is written only now: what went well in
    * between has not ended it. `origin` is undefined where it is not known, and any is meant.
    */
-  readonly recheck: (origin: string | undefined, decidedAt: number) => void;
-  readonly dispose: () => void;
-}
+  recheck(origin: string | undefined, decidedAt: number): void {
+    for (const [name, at] of this.#latest)
+      if ((origin ?? name) === name && at >= decidedAt && at <= this.#clock.now()) this.#wake(name);
+  }
 
-/**
- * Watches the requests of this instance: where one has gone well, here or in another tab, `wake` is told,
- * and `post` of those here. No success is lost: what comes too soon after another is told of a moment later.
- */
-export function watchSuccesses(
-  emitter: Emitter,
-  clock: Clock,
-  wake: (origin: string) => void,
-  post: (origin: string) => void,
-): Successes {
-  const latest = new Map<string, number>();
-  let isOver = false;
-  const here = throttle(clock, gapMs.here, (origin) => isOver || wake(origin));
-  const others = throttle(clock, gapMs.others, (origin) => isOver || post(origin));
-  const hear = (origin: string): void => {
-    latest.set(origin, clock.now());
-    here(origin);
-  };
-  const unsubscribe = emitter.subscribe((event) => {
-    if (event.type !== 'request:end' || event.outcome.kind !== 'ok') return;
-    const origin = toUrl(event.url)?.origin;
-    if (origin === undefined) return;
-    hear(origin);
-    others(origin);
-  });
-  return {
-    hear,
-    recheck(origin, decidedAt) {
-      for (const [name, at] of latest)
-        if ((origin ?? name) === name && at >= decidedAt && at <= clock.now()) here(name);
-    },
-    dispose() {
-      isOver = true;
-      unsubscribe();
-    },
-  };
+  dispose(): void {
+    this.#isOver = true;
+    this.#unsubscribe();
+  }
 }
 
 /** Tells of each origin at once, or when the gap since the last time is over. */

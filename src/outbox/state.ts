@@ -1,8 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { createStore, keepIfSame, type Readable } from '../lib/store.ts';
-import type { PausedEntries } from './messages.ts';
-import type { NotDurableReason } from './store/open-database.ts';
-import type { Counts, RowStore } from './store/row-store.ts';
+import type { NotDurableReason } from './store/disk.ts';
+import type { Counts } from './store/row-store.ts';
 
 /**
  * What the outbox holds, and where. A count is undefined while it is not known: before the database is open,
@@ -28,25 +27,16 @@ export interface Display extends Readable<OutboxState> {
   readonly dispose: () => void;
 }
 
+/** @param count - Counts the entries; undefined where they cannot be read. */
 export function createDisplay(
   clock: Clock,
-  storage: () => {
-    readonly engines: () => readonly { readonly store: RowStore }[];
-    readonly isBlind: () => boolean;
-  },
-  pauses: PausedEntries,
+  count: (nowMs: number) => Promise<Counts | undefined>,
 ): Display {
   const { getState, subscribe, set } = createStore(unopened);
   const changes = createStore(0);
   const show: Display['show'] = (next) => set(keepIfSame(getState(), { ...getState(), ...next }));
   const { ask, dispose } = createRefresh(clock, async () => {
-    const nowMs = clock.now();
-    const counts = await Promise.all(
-      storage()
-        .engines()
-        .map(({ store }) => store.count(nowMs, pauses).catch(() => undefined)),
-    );
-    show(storage().isBlind() ? unknown : sum(counts));
+    show((await count(clock.now())) ?? unknown);
     changes.set(changes.getState() + 1);
   });
   return {
@@ -71,22 +61,6 @@ const unknown = {
   dead: undefined,
   oldestAt: undefined,
 };
-
-function sum(counts: readonly (Counts | undefined)[]): Pick<OutboxState, keyof Counts> {
-  const known = counts.filter((count) => count !== undefined);
-  if (known.length < counts.length) return unknown;
-  const add = (name: Exclude<keyof Counts, 'oldestAt'>): number =>
-    known.reduce((total, count) => total + count[name], 0);
-  const oldestAt = Math.min(...known.map((count) => count.oldestAt ?? Infinity));
-  return {
-    due: add('due'),
-    waiting: add('waiting'),
-    sending: add('sending'),
-    paused: add('paused'),
-    dead: add('dead'),
-    oldestAt: oldestAt < Infinity ? oldestAt : undefined,
-  };
-}
 
 /** Nothing is known of it. */
 export const unopened: OutboxState = /* @__PURE__ */ Object.freeze({

@@ -1,31 +1,23 @@
 import { type Alarm, startAlarm } from '../lib/timer.ts';
-import { createRowStore } from './store/create-row-store.ts';
+import { type Counts, pagesOf, RowStore } from './store/row-store.ts';
+import type { Backend } from './store/schema.ts';
+import type { Unplaced } from './store/row.ts';
 import type { Kept } from './enqueue.ts';
-import type { Backend, Unplaced } from './store/schema.ts';
-import { createEngine, type Engine, type EngineContext } from './delivery/engine.ts';
-import type { Display } from './state.ts';
+import { Engine } from './delivery/engine.ts';
+import type { EntryListener, OutboxPage } from './delivery/page.ts';
 import { discarded, disposedOf, leftBehind } from './errors.ts';
-import { createMemoryBackend } from './store/backends.ts';
-import {
-  DatabaseError,
-  hasIndexedDb,
-  type NotDurableReason,
-  reasonOf,
-} from './store/open-database.ts';
-import { pagesOf } from './store/row-store.ts';
+import type { DiskListener } from './store/disk.ts';
+import { createMemoryBackend } from './store/memory.ts';
+import { DatabaseError, hasIndexedDb, type NotDurableReason, reasonOf } from './store/disk.ts';
 
-export interface StorageContext extends Omit<
-  EngineContext,
-  'store' | 'generation' | 'onError' | 'display'
-> {
-  readonly open: (
-    onLost: (reason: NotDurableReason) => void,
-    onErased: () => void,
-  ) => Promise<Backend>;
-  readonly display: Pick<Display, 'refresh' | 'show'>;
-  /** A database was opened: what an earlier page, or an earlier connection, has left can be sent. */
-  readonly onOpen: (engine: Engine) => Promise<void>;
+/** An outbox in this page, with its entries. */
+export interface OutboxParts extends OutboxPage {
+  readonly storage: EntryStorage;
+  readonly listener: EntryListener;
 }
+
+/** Opens the database of an outbox. @see openIndexedDb */
+export type OpenDatabase = (listener: DiskListener) => Promise<Backend>;
 
 /** A database that is not there is opened again after this time, and then after twice as long each time. */
 const reopenMs = 1000;
@@ -36,7 +28,11 @@ const longestReopenMs = 60_000;
  * connection that fails is closed, and another is opened; then what the page holds is moved to the disk.
  */
 export class EntryStorage {
-  readonly #context: StorageContext;
+  readonly #page: OutboxPage;
+  readonly #openDatabase: OpenDatabase;
+  readonly #listener: EntryListener;
+  /** A database was opened: what an earlier page, or an earlier connection, has left can be sent. */
+  readonly #onOpen: (engine: Engine) => Promise<void>;
   readonly #hasDisk: boolean = hasIndexedDb();
   readonly #isOpen: Promise<void>;
   #durable: Engine | undefined;
@@ -52,8 +48,16 @@ export class EntryStorage {
   /** Entries that the page holds, and that a connection that failed may have written all the same. */
   readonly #copies: Set<string> = new Set();
 
-  constructor(context: StorageContext) {
-    this.#context = context;
+  constructor(
+    page: OutboxPage,
+    open: OpenDatabase,
+    listener: EntryListener,
+    onOpen: (engine: Engine) => Promise<void>,
+  ) {
+    this.#page = page;
+    this.#openDatabase = open;
+    this.#listener = listener;
+    this.#onOpen = onOpen;
     this.#isOpen = this.#openOnce();
   }
 
@@ -100,8 +104,8 @@ export class EntryStorage {
     this.#durable = undefined;
     this.#failure = new DatabaseError(reason);
     engine.dispose();
-    this.#context.display.show({ storage: reason });
-    this.#context.display.refresh();
+    this.#page.display.show({ storage: reason });
+    this.#page.display.refresh();
     if (reason !== 'newer-version') this.#openLater();
   }
 
@@ -115,7 +119,7 @@ export class EntryStorage {
       const written = await work();
       if (engine === this.#durable) {
         this.#waitMs = reopenMs;
-        this.#context.display.show({ storage: 'durable' });
+        this.#page.display.show({ storage: 'durable' });
       }
       return written;
     } catch (error) {
@@ -153,6 +157,13 @@ export class EntryStorage {
     return { entry: await this.#memory.add(entry, isWanted), savedIn: undefined };
   }
 
+  /** Counts the entries; undefined where they cannot be read. */
+  async count(nowMs: number): Promise<Counts | undefined> {
+    if (this.isBlind()) return undefined;
+    const reads = this.engines().map(({ store }) => store.count(nowMs, this.#page.pauses));
+    return Promise.all(reads).then(sumOf, () => undefined);
+  }
+
   /** Nothing more is sent, and nothing of earlier pages is taken; what is submitted is still kept. */
   stop(): void {
     this.#isStopped = true;
@@ -170,8 +181,7 @@ export class EntryStorage {
   }
 
   #show(engine: Engine | undefined, error: unknown, reason = reasonOf(error)): void {
-    if (reason && engine && engine === this.#durable)
-      this.#context.display.show({ storage: reason });
+    if (reason && engine && engine === this.#durable) this.#page.display.show({ storage: reason });
   }
 
   #openOnce(): Promise<void> {
@@ -179,13 +189,13 @@ export class EntryStorage {
   }
 
   #openLater(): void {
-    const { clock } = this.#context.sender;
+    const { clock } = this.#page;
     this.#setReopening = startAlarm(clock, this.#waitMs, () => void this.#openOnce());
     this.#waitMs = Math.min(2 * this.#waitMs, longestReopenMs);
   }
 
   async #open(): Promise<void> {
-    const { display } = this.#context;
+    const { display } = this.#page;
     let engine: Engine | undefined;
     try {
       engine = await this.#connect();
@@ -209,61 +219,51 @@ export class EntryStorage {
 
   /** What the page holds may be older than a clear in this database, and what is submitted from now on is not. */
   async #resume(engine: Engine): Promise<void> {
-    const { onOpen, memory } = this.#context;
+    const { memory } = this.#page;
     const { clears } = await engine.store.identify();
     await this.#move();
-    await onOpen(engine);
+    await this.#onOpen(engine);
     for (const clear of clears) memory.clears.add(clear);
   }
 
   async #connect(): Promise<Engine> {
-    const { open, display } = this.#context;
+    const { display, memory } = this.#page;
     const made: { engine?: Engine; lost?: NotDurableReason } = {};
-    const backend = await open(
-      (reason) => {
+    const backend = await this.#openDatabase({
+      onLost: (reason) => {
         made.lost = reason;
         this.lose(made.engine, reason);
       },
-      () => display.show({ wasErased: true }),
-    );
-    const other = { isSending: (scope: string) => !!this.#memory?.store.isSending(scope) };
-    const store = createRowStore(backend, other);
+      onErased: () => display.show({ wasErased: true }),
+      onSetAside: this.#listener.onSetAside,
+    });
+    const isSending = (scope: string): boolean => !!this.#memory?.store.isSending(scope);
+    const store = new RowStore(backend, { isSending });
     const { generation, clears } = await store.identify();
-    const { memory } = this.#context;
     if (memory.clears.size === 0)
       for (const clear of [generation, ...clears]) memory.clears.add(clear);
     if (made.lost) throw new DatabaseError(made.lost);
-    made.engine = createEngine({
-      ...this.#context,
-      store,
-      generation,
-      onError: (error) => this.#show(made.engine, error),
-    });
+    const onError = (error: unknown): void => this.#show(made.engine, error);
+    made.engine = new Engine(this.#page, store, generation, this.#listener, onError);
     return made.engine;
   }
 
   #createMemory(): Engine {
     const isBlocked = async (scope: string): Promise<boolean> =>
       (await this.#durable?.store.isBlocked(scope).catch(() => false)) ?? false;
-    return createEngine({
-      ...this.#context,
-      store: createRowStore(createMemoryBackend(), { isBlocked }),
-      generation: undefined,
-      lock: undefined,
-      clearing: () => undefined,
-      onEnd: (...ended) => {
-        this.#context.onEnd(...ended);
-        void this.#move();
-      },
-      onError: () => {},
-    });
+    const store = new RowStore(createMemoryBackend(), { isBlocked });
+    const onEnd: EntryListener['onEnd'] = (...ended) => {
+      this.#listener.onEnd(...ended);
+      void this.#move();
+    };
+    return new Engine(this.#page, store, undefined, { ...this.#listener, onEnd }, () => {});
   }
 
   /** Sent from here and from there, by the next page, an entry could take effect twice. */
   async #removeCopies(engine: Engine): Promise<void> {
     for (const id of this.#copies) {
-      const { next } = (await engine.store.discard(id, this.#context.sender.clock.now())) ?? {};
-      if (next) this.#context.onDue(next);
+      const { next } = (await engine.store.discard(id, this.#page.clock.now())) ?? {};
+      if (next) this.#listener.onDue(next);
       this.#copies.delete(id);
     }
   }
@@ -279,18 +279,17 @@ export class EntryStorage {
     const [engine, memory] = [this.#durable, this.#memory];
     if (!engine || !memory || this.#isStopped) return;
     await this.#removeCopies(engine);
-    const { receipts, onChange } = this.#context;
+    const { receipts } = this.#page;
     const all = pagesOf((after, limit) => memory.store.list(undefined, after, limit));
     for await (const { id, scope } of all) {
       // The rest of its scope goes after it.
       if (scope !== undefined && memory.store.isSending(scope)) continue;
       const row = await memory.store.takeOut(id);
       if (!row) continue;
-      const { seq: _, owner: __, liveOwner: ___, ...entry } = row;
       try {
-        await engine.add(entry, () => true, true);
+        await engine.add(row, () => true, true);
         receipts.save(id, engine.generation);
-        onChange();
+        this.#listener.onChange();
       } catch (error) {
         if (!(error instanceof DatabaseError)) {
           // A clear of which this page has not heard.
@@ -298,9 +297,23 @@ export class EntryStorage {
           continue;
         }
         this.#copies.add(id);
-        await memory.add(entry, () => true);
+        await memory.add(row, () => true);
         throw error;
       }
     }
   }
+}
+
+function sumOf(counts: readonly Counts[]): Counts {
+  const sum = (name: Exclude<keyof Counts, 'oldestAt'>): number =>
+    counts.reduce((total, count) => total + count[name], 0);
+  const oldestAt = Math.min(...counts.map((count) => count.oldestAt ?? Infinity));
+  return {
+    due: sum('due'),
+    waiting: sum('waiting'),
+    sending: sum('sending'),
+    paused: sum('paused'),
+    dead: sum('dead'),
+    oldestAt: oldestAt < Infinity ? oldestAt : undefined,
+  };
 }

@@ -316,11 +316,12 @@ const statusReasons: Readonly<Record<number, RetryReason>> = {
 
 /** The reason why a failure may be worth another attempt, by kind and status. */
 export function whyRetry(failure: Failure): RetryReason | undefined {
-  const { kind } = failure;
-  if (kind === 'aborted' || kind === 'invalid') return undefined;
-  if (kind === 'paused-too-long' || kind === 'expired') return undefined;
-  if (kind === 'age-unknown' || kind === 'superseded') return undefined;
-  if (kind !== 'http') return kind;
+  if (failure.kind !== 'http') {
+    const { kind } = failure;
+    const isPassing =
+      kind === 'network' || kind === 'timeout' || kind === 'body' || kind === 'error';
+    return isPassing ? kind : undefined;
+  }
   if (failure.inProgress) return 'in-progress';
   const { status, retryAfterMs } = failure;
   // Retry-After makes a 413 temporary (RFC 9110 §15.5.14), and shows that a 500 was intended.

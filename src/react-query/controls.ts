@@ -1,11 +1,11 @@
 import type { Query, Mutation } from '@tanstack/react-query';
 import { SteadfetchError } from '../operation/errors.ts';
 import type { Operation } from '../operation/operation.ts';
-import { reportOf, toClientError } from '../operation/error-info.ts';
+import { toClientError } from '../operation/error-info.ts';
 import { failures } from '../policy/outcome.ts';
 import { queryStatus } from './status/query.ts';
 import { type Instance, ownPolicy } from './instance.ts';
-import { replaceFetch } from './query/refetch.ts';
+import { endFetchWith, replaceFetch } from './query/refetch.ts';
 import type { RetryControls } from './status/status.ts';
 import type { StatusStore } from './status/store.ts';
 import { warn } from '../lib/input/warn.ts';
@@ -50,14 +50,7 @@ function cancelQuery(query: Query, instance: Instance): void {
   byQuery.of(query).begin(under, query);
   const error: unknown =
     lastError ?? toClientError(cancelledError(under), operation?.route.at?.sent);
-  under.cancel(error, reportOf(error, instance.clock.now()));
-  // React Query's own cancel leaves a query without data pending and idle, and one that is
-  // suspended then fetches again by itself: so it ends as a failure.
-  replaceFetch(
-    query,
-    { retry: false, retryDelay: 0, networkMode: 'always' },
-    Promise.reject(error),
-  );
+  endFetchWith(query, under, error, instance.clock.now());
 }
 
 function cancelledError(operation: Operation): SteadfetchError {

@@ -2,7 +2,6 @@ import { createSlot } from '../lib/slot.ts';
 import { focusManager, QueryClient } from '@tanstack/react-query';
 import { isReachable } from '../connectivity/reach.ts';
 import { defineApis } from '../fetch/api.ts';
-import type { Client } from '../fetch/attempt/attempt.ts';
 import { Lines } from '../fetch/attempt/line.ts';
 import { WaitingWrites } from '../fetch/order/waiting-writes.ts';
 import { createFetch } from '../fetch/fetch.ts';
@@ -24,7 +23,7 @@ import {
   systemRandom,
   systemTransport,
 } from '../lib/clock.ts';
-import { callApp, isBoolean, reporterOf } from '../lib/input/callback.ts';
+import { callApp, reporterOf } from '../lib/input/callback.ts';
 import { checkNames, checkValue, isFunction, isShare } from '../lib/input/check.ts';
 import { checkMade, codeOf } from '../lib/input/made-by.ts';
 import { definePolicy, inPolicy, presets } from '../policy/options.ts';
@@ -46,7 +45,7 @@ import type {
   SteadfetchConfig,
 } from './steadfetch.ts';
 import { createOverdueRetries } from './query/refetch.ts';
-import { observeOnly } from './observe.ts';
+import type { ObserveCode } from './observe.ts';
 
 const caller = 'createSteadfetch';
 
@@ -126,9 +125,8 @@ const isSeen = (): boolean =>
 export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   if (process.env.NODE_ENV !== 'production') checkConfig(config);
   const { observe, ...others } = config;
-  if (process.env.NODE_ENV !== 'production' && observe !== undefined)
-    checkValue(caller, 'observe', observe, isBoolean, 'true or false');
-  return observe === true ? observeOnly(others, create) : create(others);
+  const observing = codeOf<ObserveCode>(checkMade(caller, 'observe', observe, 'observeOnly'));
+  return observing ? observing.observe(others, create) : create(others);
 }
 
 function create(config: SteadfetchConfig): Steadfetch {
@@ -157,78 +155,75 @@ function create(config: SteadfetchConfig): Steadfetch {
   const clock = createSteadyClock(wall);
   const policy = definePolicy(caller, presets.interactive, config.policy);
   const emitter = new Emitter();
-  const { findApi, freshFields, classifyError } = defineApis(apis, policy);
-  const writeOrder = new WriteOrder(clock, () => admissions.origins.openTabs()?.shareWrites);
-  const waitingWrites = new WaitingWrites(clock);
-  const environment = { clock, random, policy, emitter, classifyError, writeOrder };
+  const environment = { clock, random, policy, emitter, ...defineApis(apis, policy) };
   const operations = new Operations(environment);
   const signals: Signals = createSlot();
   const ledger = new FailureLedger(clock);
   const byQuery = createQueryRecords();
-
+  const waitingWrites = new WaitingWrites(clock);
   const sleepDetector = createSleepDetector(clock);
-  const browser = createBrowserNetwork(sleepDetector);
-  const watched = watch?.open({
-    clock,
-    random,
-    sleepDetector,
+  const shared = {
+    ...environment,
+    wall,
     transport,
-    knownOrigins: () => admissions.origins.known(),
-  });
-  const admissions = createAdmissions({ clock, random, operations }, origin, {
+    operations,
+    signals,
+    ledger,
+    byQuery,
+    waitingWrites,
+    sleepDetector,
+  };
+  const browser = createBrowserNetwork(sleepDetector);
+  const watched = watch?.open({ ...shared, knownOrigins: () => admissions.origins.known() });
+  const { network } = watched?.connectivity ?? browser;
+  const admissions = createAdmissions(shared, origin, {
     connectivity: watched?.connectivity ?? browser.connectivity,
-    network: watched?.connectivity.network ?? browser.network,
+    network,
     page: watched?.page,
     reachOf: (asked) => ({
       wasReached: (sinceMs) => !!watched?.wasReached(asked, sinceMs),
-      ask: () => isReachable(transport, asked),
+      check: () => isReachable(transport, asked),
     }),
     isSeen,
     rateLimit,
   });
-  const lifecycle = createLifecycle({ clock, random, byQuery, operations });
-  const unwatchResumed = isServer()
-    ? undefined
-    : watchResumed(lifecycle.clients, waitingWrites, emitter);
-  const overdue = createOverdueRetries(clock, sleepDetector, lifecycle.clients, byQuery.get, () =>
-    admissions.origins.reconsider(),
+  const { origins } = admissions;
+  const writeOrder = new WriteOrder(clock, () => origins.openTabs()?.shareWrites);
+  const lifecycle = createLifecycle(shared);
+  const { clients } = lifecycle;
+  const unwatchResumed = isServer() ? undefined : watchResumed(clients, waitingWrites, emitter);
+  const overdue = createOverdueRetries(clock, sleepDetector, clients, byQuery.get, () =>
+    origins.reconsider(),
   );
   const endWaits = (): void => {
     for (const wait of operations.waits) wait.drop();
   };
   const recordStray =
     process.env.NODE_ENV !== 'production' && !isServer()
-      ? createStrayWatch(operations, () => lifecycle.clients().length > 0)
-      : (_: string, operation: Operation) => operation;
+      ? createStrayWatch(operations, () => clients().length > 0)
+      : undefined;
   const isOnServer = isServer() && transport === systemTransport;
   let lastRequest = 0;
   const context = {
-    ...environment,
+    ...shared,
     ...admissions,
     // An instance of a server may write for several users.
-    ...(!isOnServer && admitInOrder({ clock, operations, writeOrder, waitingWrites }, admissions)),
-    waitingWrites,
-    wall,
-    operations,
-    signals,
-    ledger,
+    ...(!isOnServer && admitInOrder({ ...shared, writeOrder }, admissions)),
     outlive: watch?.outlive,
     lifecycle,
     overdue,
-    byQuery,
-    transport,
     // A server's own fetch opens as many connections as it needs.
     lines: isOnServer ? undefined : new Lines(),
     nextRequest: () => ++lastRequest,
-    findApi,
-    freshFields,
-    operationFor: (signal: AbortSignal | undefined, request: string): Operation =>
-      (signal && signals.get(signal)) ??
-      operations.current ??
-      ledger.resume(
-        (one) => one.request === request && one.phase.kind === 'waiting' && !one.isLeft,
-      ) ??
-      recordStray(request, operations.begin('call', { request, isSingle: true })),
+    operationFor(signal: AbortSignal | undefined, request: string): Operation {
+      const isIt = (one: Operation): boolean =>
+        one.given.request === request && one.phase.kind === 'waiting' && !one.isLeft;
+      const known = (signal && signals.get(signal)) ?? operations.current ?? ledger.resume(isIt);
+      if (known) return known;
+      const lone = operations.begin('call', { request, isSingle: true });
+      recordStray?.(request, lone);
+      return lone;
+    },
   };
   const { fetch, rawFetch } = createFetch(context);
   const instance = {
@@ -236,15 +231,14 @@ function create(config: SteadfetchConfig): Steadfetch {
     context,
     fetch,
     rawFetch,
-    fetchBy: (client: Client) => createFetch({ ...context, client }).rawFetch,
     connectivity: watched?.connectivity,
-    network: watched?.connectivity.network ?? browser.network,
+    network,
     persist: createPersister.bind(undefined, context),
     own: undefined,
     cleared: new Set<() => Promise<void>>(),
     forget() {
       endWaits();
-      admissions.origins.forget();
+      origins.forget();
       writeOrder.forget();
       ledger.forget();
       watched?.connectivity.forget();
@@ -305,7 +299,7 @@ function create(config: SteadfetchConfig): Steadfetch {
       endWaits();
       watched?.dispose();
       browser.dispose();
-      admissions.origins.dispose();
+      origins.dispose();
       overdue.dispose();
       unwatchResumed?.();
       lifecycle.dispose();

@@ -2,7 +2,7 @@ import type { DefaultOptions } from '@tanstack/react-query';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { warn } from '../lib/input/warn.ts';
 import { isOurPersister, whatIsMade } from './instance.ts';
-import { composePersister } from './query/persister.ts';
+import { composePersister } from './query/compose-persister.ts';
 import type { AnyPersister, Steadfetch } from './steadfetch.ts';
 
 const names: readonly (keyof DefaultOptions)[] = ['queries', 'mutations', 'hydrate', 'dehydrate'];

@@ -1,10 +1,17 @@
 import * as reactQuery from '@tanstack/react-query';
-import type { QueryClient } from '@tanstack/react-query';
+import type {
+  Query,
+  QueryClient,
+  QueryFunction,
+  QueryFunctionContext,
+  QueryKey,
+} from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
-import type { Client, FetchContext } from '../fetch/attempt/attempt.ts';
+import type { FetchContext } from '../fetch/attempt/attempt.ts';
 import type { RawFetch, SteadyFetch } from '../fetch/fetch.ts';
 import type { WaitingWrites } from '../fetch/order/waiting-writes.ts';
 import type { LoopContext } from '../operation/loop.ts';
+import type { Operation } from '../operation/operation.ts';
 import type { Network } from '../origin/origin.ts';
 import type { Origins } from '../origin/origins.ts';
 import type { Clock, Transport } from '../lib/clock.ts';
@@ -13,7 +20,17 @@ import type { MadeBy } from '../lib/input/made-by.ts';
 import { pageOf, warn } from '../lib/input/warn.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { QueryRecords } from './query/records.ts';
-import type { AnyPersister, Steadfetch, SteadyPersister } from './steadfetch.ts';
+import type { Steadfetch, SteadyPersister } from './steadfetch.ts';
+
+/** A persister of the app's own within ours: what to call in the place of the queryFn, and with which arguments. */
+export type InnerPersister = <T, K extends QueryKey>(
+  queryFn: QueryFunction<T, K>,
+  context: QueryFunctionContext<K>,
+  query: Query,
+  operation: Operation,
+  /** What a request waits for before it is sent; undefined where it need not wait. */
+  waitForTurn: () => Promise<void> | undefined,
+) => readonly [run: (...given: never[]) => T | Promise<T>, given: readonly unknown[]];
 
 /** The inside of an instance, for the hooks and entries. */
 export interface Instance extends LoopContext {
@@ -38,10 +55,8 @@ export interface Instance extends LoopContext {
   readonly rawFetch: RawFetch;
   /** What its requests are sent by: the devtools put faults in front of it. */
   readonly context: Omit<FetchContext, 'transport'> & { transport: Transport };
-  /** A fetch of this instance whose requests are sent by another client. */
-  readonly fetchBy: (client: Client) => RawFetch;
   /** Makes the persister of its queries, around one of the app's own. */
-  readonly persist: (inner?: AnyPersister) => SteadyPersister;
+  readonly persist: (inner?: InnerPersister) => SteadyPersister;
   /** The part of the policy that is these options' own. */
   readonly own: PolicyOptions | undefined;
   /** Ends what is paused or waits in a loop of ours, and forgets all that was learned. */

@@ -33,13 +33,13 @@ export function markAsUsed(instance: object): void {
 export function createStrayWatch(
   instance: object,
   hasQueries: () => boolean,
-): (request: string, operation: Operation) => Operation {
+): (request: string, operation: Operation) => void {
   const strays = new Map<string, { readonly operation: Operation; readonly failures: number }>();
   return (request, operation) => {
     // Only mutations retry a request that writes.
     if (!/^(?:GET|HEAD) /.test(request) || isMarked(instance, used) || hasQueries()) {
       strays.clear();
-      return operation;
+      return;
     }
     const before = strays.get(request);
     const failures = before && hasFailed(before.operation) ? before.failures + 1 : 0;
@@ -55,7 +55,6 @@ export function createStrayWatch(
     }
     strays.set(request, { operation, failures });
     if (strays.size > maxStrays) strays.delete([...strays.keys()][0] ?? '');
-    return operation;
   };
 }
 
@@ -270,7 +269,7 @@ export function warnIfUnlinked(
   const report = reportOf(error, 0);
   const sent = operationOf(report);
   if (sent) {
-    const isOurs = sent !== operation && sent.ref.kind === 'call' && sent.isSingle;
+    const isOurs = sent !== operation && sent.ref.kind === 'call' && sent.given.isSingle;
     // urql takes none.
     if (!isOurs || hasForeignSignal(sent) !== isPassed) return;
   } else {

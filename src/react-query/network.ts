@@ -11,6 +11,7 @@ import {
   type Hint,
   type HintEvent,
   browserHint,
+  isOfflineByHint,
   watchPageLife,
   sourceHint,
 } from '../connectivity/page-life.ts';
@@ -133,7 +134,7 @@ export function createBrowserNetwork(sleepDetector: SleepDetector): BrowserNetwo
       retryAt: () => undefined,
       subscribe,
       sleepDetector,
-      isDoubtful: () => !isAnswered && browserHint()?.isOffline() === true,
+      isDoubtful: () => !isAnswered && isOfflineByHint(),
       onBack,
     },
     connectivity: {

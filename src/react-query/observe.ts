@@ -8,6 +8,7 @@ import {
   QueryObserver,
 } from '@tanstack/react-query';
 import { systemClock } from '../lib/clock.ts';
+import { type MadeBy, code } from '../lib/input/made-by.ts';
 import { toUrl } from '../lib/input/url.ts';
 import type { Outcome } from '../policy/outcome.ts';
 import { instanceOfSteady, register, registerPersister, registerSteady } from './instance.ts';
@@ -55,12 +56,38 @@ const plain = ({ apis, policy, ...config }: SteadfetchConfig): SteadfetchConfig 
   concurrency: undefined,
 });
 
+/** What observing brings: it makes an instance of its own, out of two that it creates. */
+export interface ObserveCode {
+  readonly by: 'observeOnly';
+  readonly observe: (
+    config: SteadfetchConfig,
+    create: (config: SteadfetchConfig) => Steadfetch,
+  ) => Steadfetch;
+}
+
+/**
+ * Makes an instance that only watches, for `observe`: all is decided and told by `subscribe`, and nothing is changed.
+ * Queries have React Query's own retries; nothing is paused, keyed, limited or sent again. `steady.report()` says what
+ * would have been.
+ *
+ * @example
+ * ```ts
+ * import { createSteadfetch, observeOnly } from 'steadfetch';
+ *
+ * export const watching = createSteadfetch({ observe: observeOnly() });
+ * ```
+ */
+export function observeOnly(): MadeBy<'observeOnly'> {
+  const made: ObserveCode = { by: 'observeOnly', observe };
+  return { [code]: made };
+}
+
 /**
  * An instance that only watches. All decisions are made by a second one, in front of which a QueryClient of its own
  * fetches whenever a query of the app does. It sends nothing: a request of it ends as that of the app ended last, or
  * is about to.
  */
-export function observeOnly(
+function observe(
   config: SteadfetchConfig,
   create: (config: SteadfetchConfig) => Steadfetch,
 ): Steadfetch {

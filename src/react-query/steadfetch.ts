@@ -27,12 +27,8 @@ export interface SteadfetchConfig extends OriginOptions {
   readonly clock?: Clock | undefined;
   /** @default Math.random */
   readonly random?: Random | undefined;
-  /**
-   * Only watches: all is decided and told by `subscribe`, and nothing is changed. Queries have React Query's own
-   * retries; nothing is paused, keyed, limited or sent again. `steady.report()` says what would have been.
-   * @default false
-   */
-  readonly observe?: boolean | undefined;
+  /** `observeOnly()` lets it only watch, and change nothing. @default none */
+  readonly observe?: MadeBy<'observeOnly'> | undefined;
 }
 
 /** A policy for one query, and what it shows when it fails for good. */
@@ -96,7 +92,7 @@ export interface QueryBasics {
  */
 export type MutationPolicyOptions = Omit<PolicyOptions, 'timeout'>;
 
-/** What an instance with `observe: true` would have done, had it been switched on. */
+/** What an instance with `observe: observeOnly()` would have done, had it been switched on. */
 export interface ObservedReport {
   /** How many fetches would have been paused. */
   readonly pauses: number;
@@ -148,7 +144,7 @@ export interface Steadfetch {
   readonly mutationPolicy: (policy: MutationPolicyOptions) => SpreadRetryPair;
   /** Tells of every event, synchronously, until the returned function is called. */
   readonly subscribe: (listener: Listener) => () => void;
-  /** What it would have done so far; undefined unless it was made with `observe: true`. */
+  /** What it would have done so far; undefined unless it was made with `observe: observeOnly()`. */
   readonly report?: (() => ObservedReport) | undefined;
   /** The policy that everything starts from. */
   readonly policy: Policy;

@@ -50,7 +50,7 @@ const noView = { subscribe: () => () => {}, getState: nothing };
 
 const empty = { ...unopened, due: 0, waiting: 0, sending: 0, paused: 0, dead: 0 };
 
-/** In the place of an outbox that is not there: there is nothing in it, and nothing can be done with that. */
+/** Stands in for a missing outbox: it is empty, and its actions reject. */
 function noOutbox(
   operation: string,
 ): Pick<OutboxControls, Control> & Pick<Outbox, 'subscribe' | 'getState'> {

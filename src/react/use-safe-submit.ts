@@ -1,14 +1,12 @@
 import {
   type DefaultError,
-  type QueryClient,
   shouldThrowError,
   type UseMutationOptions,
   useQueryClient,
 } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { requireDefinition } from '../react-query/mutation/definition.ts';
-import { openForm, type SafeForm } from '../form/form.ts';
-import type { Instance } from '../react-query/instance.ts';
+import { openForm } from '../form/form.ts';
 import type { SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts';
 
 /**
@@ -22,7 +20,6 @@ import type { SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts
  * left.
  *
  * @throws TypeError if the mutationFn is not from `mutationOptions`, or the form has no name.
- * @throws Error if the QueryClient has no default options of Steadfetch.
  *
  * @example
  * ```tsx
@@ -62,19 +59,13 @@ export function useSafeSubmit<
   // The mutationFn may come from setMutationDefaults.
   const { mutationFn, throwOnError } = client.defaultMutationOptions(mutationOptions);
   const { instance } = requireDefinition('useSafeSubmit', mutationFn);
-  const form = useForm<TData, TError, TVariables, TOnMutateResult>(client, name, instance);
+  const form = useMemo(
+    () => openForm<TData, TError, TVariables, TOnMutateResult>(client, name, instance),
+    [client, name, instance],
+  );
   useEffect(() => form.setOptions({ ...options, mutation: mutationOptions }));
   const result = useSyncExternalStore(form.subscribe, form.getState, form.getServerState);
   const error: unknown = result.error;
   if (result.error && shouldThrowError(throwOnError, [result.error])) throw error;
   return result;
-}
-
-/** The form of this name; its instance is that of the client, or else of the mutation. */
-function useForm<TData, TError, TVariables, TOnMutateResult>(
-  client: QueryClient,
-  name: string,
-  instance: Instance,
-): SafeForm<TData, TError, TVariables, TOnMutateResult> {
-  return useMemo(() => openForm(client, name, instance), [client, name, instance]);
 }

@@ -101,6 +101,16 @@ const names: ReadonlySet<string> = new Set([
   'documentationUrl',
 ]);
 
+/** The options that are numbers, with the least value of each. */
+const numbers = {
+  lifetimeMs: 1,
+  leaseMs: 1,
+  storeTimeoutMs: 1,
+  retryAfterSeconds: 0,
+  maxKeyLength: 1,
+  maxBodyBytes: 0,
+} as const;
+
 /** @throws TypeError that names the option, its value and the allowed range. */
 export function checkOptions<Tx>(
   options: IdempotentOptions<Tx>,
@@ -130,15 +140,11 @@ export function checkOptions<Tx>(
   if (documentationUrl !== undefined && !/^[!#-;=?-~]+$/.test(documentationUrl)) {
     rejectValue(operation, 'documentationUrl', documentationUrl, 'a URL');
   }
-  requireFrom(operation, 'lifetimeMs', lifetimeMs, 1);
-  requireFrom(operation, 'leaseMs', leaseMs, 1);
+  for (const [name, least] of Object.entries(numbers))
+    requireFrom(operation, name, settings[name as keyof typeof numbers], least);
   if (leaseMs > lifetimeMs) {
     rejectValue(operation, 'leaseMs', leaseMs, `at most lifetimeMs, ${lifetimeMs}`);
   }
-  requireFrom(operation, 'storeTimeoutMs', settings.storeTimeoutMs, 1);
-  requireFrom(operation, 'retryAfterSeconds', settings.retryAfterSeconds, 0);
-  requireFrom(operation, 'maxKeyLength', settings.maxKeyLength, 1);
-  requireFrom(operation, 'maxBodyBytes', settings.maxBodyBytes, 0);
   return settings;
 }
 

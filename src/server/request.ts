@@ -37,7 +37,7 @@ export async function readBody(
   // Firefox has no `Request.body`: there, only Content-Length can stop a body that is too long.
   const stream = request.body as Request['body'] | undefined;
   if (stream === undefined) return withinLimit(await request.arrayBuffer(), maxBytes);
-  const chunks: Uint8Array[] = [];
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   const reader = stream?.getReader();
   for (let result = await reader?.read(); result?.value; result = await reader?.read()) {
@@ -49,13 +49,7 @@ export async function readBody(
     }
     chunks.push(result.value);
   }
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
 const withinLimit = (buffer: ArrayBuffer, maxBytes: number): Uint8Array<ArrayBuffer> | undefined =>

@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../lib/clock.ts';
 
 /** A message from a tab to the others about an origin, or about one endpoint of it (`scope`). */
-export type Word =
+export type TabMessage =
   /** It is down. The tab that probes it repeats this every few seconds meanwhile. */
   | { readonly kind: 'down'; readonly scope: string; readonly isProbed: boolean }
   /** It has answered. */
@@ -23,13 +23,13 @@ export type Word =
     };
 
 /** Receives the messages about one origin. `from` is the random number of the sending tab. */
-export type Hear = (word: Word, from: number) => void;
+export type Receive = (message: TabMessage, from: number) => void;
 
 /** Connects the admission of an origin with those of the same origin in other tabs. */
 export interface Line {
   /** The number of this tab. If two tabs probe, the one with the lower number continues. */
   readonly id: () => number;
-  readonly say: (word: Word) => void;
+  readonly post: (message: TabMessage) => void;
   /** Whether this tab may probe for others. A hidden tab may not, because its timers are late. */
   readonly isSeen: () => boolean;
   /** Stops receiving messages. */
@@ -40,9 +40,9 @@ export interface Line {
 export type LeadListener = (scope: string, isLeader: boolean) => void;
 
 /** Decides which tab probes what is down. */
-export interface Leader extends Pick<Line, 'say' | 'close'> {
+export interface Leader extends Pick<Line, 'post' | 'close'> {
   /** Another tab says that it probes. @returns whether this tab leaves the probe to it. */
-  readonly hear: (scope: string, from: number) => boolean;
+  readonly yieldTo: (scope: string, from: number) => boolean;
   /** Whether another tab probes, as far as its recent messages show. */
   readonly isElsewhere: (scope: string) => boolean;
   /**
@@ -87,9 +87,9 @@ export function createLeader(
   /** The scopes that other tabs probe. */
   const followed = new Map<string, Silence>();
 
-  const say = (scope: string): void => {
+  const announce = (scope: string): void => {
     led.set(scope, clock.now());
-    line.say({ kind: 'down', scope, isProbed: true });
+    line.post({ kind: 'down', scope, isProbed: true });
   };
   /** The empty scope is the origin, which includes all of its endpoints. */
   const forget = (all: Map<string, unknown>, scope: string, onForget?: LeadListener): void => {
@@ -97,9 +97,9 @@ export function createLeader(
       if ((scope === '' || scope === one) && all.delete(one)) onForget?.(one, false);
   };
   return {
-    say: line.say,
+    post: line.post,
     close: line.close,
-    hear(scope, from) {
+    yieldTo(scope, from) {
       // Of two leaders, the one with the lower number continues.
       if (led.has(scope) && line.id() < from) return false;
       forget(led, scope, onLead);
@@ -116,7 +116,7 @@ export function createLeader(
     lead(scope) {
       followed.delete(scope);
       const isNew = !led.has(scope);
-      say(scope);
+      announce(scope);
       if (isNew) onLead(scope, true);
     },
     rest: (scope) => forget(led, scope, onLead),
@@ -127,8 +127,8 @@ export function createLeader(
     repeat() {
       if (!line.isSeen()) return Infinity;
       let next = Infinity;
-      for (const [scope, saidAt] of led) {
-        if (clock.now() >= saidAt + repeatMs) say(scope);
+      for (const [scope, announcedAt] of led) {
+        if (clock.now() >= announcedAt + repeatMs) announce(scope);
         next = Math.min(next, (led.get(scope) ?? 0) + repeatMs);
       }
       return next;

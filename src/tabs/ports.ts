@@ -73,7 +73,7 @@ export function browserPorts(): TabPorts {
 }
 
 function requestLock(locks: LockManager, name: string, granted: () => void): () => void {
-  const asking = new AbortController();
+  const withdrawal = new AbortController();
   let release: (() => void) | undefined;
   let isOver = false;
   const hold = (): Promise<void> | undefined => {
@@ -84,14 +84,14 @@ function requestLock(locks: LockManager, name: string, granted: () => void): () 
       release = resolve;
     });
   };
-  locks.request(name, { signal: asking.signal }, hold).catch(() => {
+  locks.request(name, { signal: withdrawal.signal }, hold).catch(() => {
     // If locks are forbidden (in a sandboxed frame), the tab works alone.
     if (!isOver) granted();
   });
   return () => {
     isOver = true;
     // A signal has no effect on a granted lock.
-    asking.abort();
+    withdrawal.abort();
     release?.();
   };
 }

@@ -5,13 +5,13 @@ import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { openChannel, type ShareChannel, type SharePorts, watchPageState } from './ports.ts';
 import {
   createLeader,
-  type Hear,
   type Leader,
   type LeadListener,
   type Line,
-  type Word,
+  type Receive,
+  type TabMessage,
 } from './leader.ts';
-import { createWritesElsewhere, type ShareWrites, writesKey } from './write-word.ts';
+import { createWritesElsewhere, type ShareWrites, writesKey } from './write-message.ts';
 
 /** The code that shares across tabs. */
 export interface TabsCode {
@@ -26,7 +26,7 @@ export type Leads = Set<(key: string, ...lead: Parameters<LeadListener>) => void
 /** The tabs of one browser. */
 export interface Tabs {
   /** Joins the admissions of one origin. `receive` gets the messages of other tabs. */
-  readonly join: (key: string, hear: Hear) => Leader;
+  readonly join: (key: string, receive: Receive) => Leader;
   readonly shareWrites: ShareWrites;
   /** From now on this tab works alone. */
   readonly dispose: () => void;
@@ -39,7 +39,8 @@ const version = 2;
 const longestMs = 15_000;
 
 /**
- * Shares what the tabs of a browser know of each origin, and lets one of them probe for all, for `tabs`.
+ * Shares the health and the rate limits of each origin between the tabs of a browser, and lets one of them probe for
+ * all, for `tabs`.
  * Needs a BroadcastChannel.
  *
  * @throws TypeError for invalid ports.
@@ -75,25 +76,24 @@ export function shareAcrossTabs(ports?: SharePorts): MadeBy<'shareAcrossTabs'> {
 export function createTabs(clock: Clock, random: Random, ports: SharePorts, leaders: Leads): Tabs {
   let id: number | undefined;
   const ownId = (): number => (id ??= random());
-  const members = new Map<unknown, Hear>();
+  const members = new Map<unknown, Receive>();
   let channel: ShareChannel | undefined;
-  let hearWrite: ReturnType<typeof createWritesElsewhere> | undefined;
+  let receiveWrite: ReturnType<typeof createWritesElsewhere> | undefined;
   let isVisible = false;
-  let isAlone = false;
 
   const receive = (data: unknown): void => {
     const message = Object(data) as Readonly<Record<string, unknown>>;
     const { key, from } = message;
     if (message['version'] !== version || typeof from !== 'number') return;
-    if (key === writesKey) return hearWrite?.(message, from);
-    const word = readWord(message);
-    if (word) members.get(key)?.(word, from);
+    if (key === writesKey) return receiveWrite?.(message, from);
+    const own = readMessage(message);
+    if (own) members.get(key)?.(own, from);
   };
-  const post = (key: string, word: object): void => {
+  const post = (key: string, message: object): void => {
     try {
-      channel?.post({ version, key, from: ownId(), ...word });
+      channel?.post({ version, key, from: ownId(), ...message });
     } catch {
-      // A channel that the browser has closed.
+      // The browser has closed the channel.
     }
   };
   const close = (): void => {
@@ -104,38 +104,37 @@ export function createTabs(clock: Clock, random: Random, ports: SharePorts, lead
     isVisible = life === 'visible';
     // A page that receives messages in the back-forward cache would be evicted from it.
     if (life === 'away') close();
-    else if (!isAlone) channel ??= ports.open('steadfetch', receive);
+    else channel ??= ports.open('steadfetch', receive);
   });
   return {
-    join(key, hear) {
-      members.set(key, hear);
+    join(key, receiveOwn) {
+      members.set(key, receiveOwn);
       const onLead: LeadListener = (...lead) => {
-        for (const tell of leaders) tell(key, ...lead);
+        for (const notify of leaders) notify(key, ...lead);
       };
       const line: Line = {
         id: ownId,
         isSeen: () => isVisible,
         close() {
           // Another admission of the same origin may have joined since.
-          if (members.get(key) === hear) members.delete(key);
+          if (members.get(key) === receiveOwn) members.delete(key);
         },
-        say: (word) => post(key, word),
+        post: (message) => post(key, message),
       };
       return createLeader(clock, random, line, onLead);
     },
-    shareWrites(hear) {
-      hearWrite = createWritesElsewhere(clock, hear);
-      return (word) => post(writesKey, word);
+    shareWrites(onWrite) {
+      receiveWrite = createWritesElsewhere(clock, onWrite);
+      return (message) => post(writesKey, message);
     },
     dispose() {
-      isAlone = true;
       unwatch();
       close();
     },
   };
 }
 
-function readWord({
+function readMessage({
   kind,
   scope,
   isProbed,
@@ -144,7 +143,7 @@ function readWord({
   gapMs,
   pauseMs,
   isFound,
-}: Readonly<Record<string, unknown>>): Word | undefined {
+}: Readonly<Record<string, unknown>>): TabMessage | undefined {
   if (typeof scope !== 'string') return undefined;
   if (kind === 'up') return { kind, scope };
   if (kind === 'down') return { kind, scope, isProbed: isProbed === true };

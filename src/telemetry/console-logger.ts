@@ -188,21 +188,20 @@ function describe(event: SteadfetchEvent, hasQuery: boolean): Entry | undefined 
 function describeState(event: StateEvent, lastDead: number): Entry {
   switch (event.type) {
     case 'outage:start':
-    case 'outage:end': {
-      const { origin, endpoint } = event;
-      const what = endpoint === undefined ? origin : `${endpoint} of ${origin}`;
-      if (event.type === 'outage:start')
-        return { level: 'warn', text: `${what} is down`, details: { origin, endpoint } };
-      const { downMs } = event;
-      const details = { origin, endpoint, downMs };
-      return { level: 'info', text: `${what} is up again after ${downMs} ms`, details };
-    }
+    case 'outage:end':
     case 'leader:start':
     case 'leader:end': {
       const { type, origin, endpoint } = event;
       const what = endpoint === undefined ? origin : `${endpoint} of ${origin}`;
+      const details = { origin, endpoint };
+      if (type === 'outage:start') return { level: 'warn', text: `${what} is down`, details };
+      if (type === 'outage:end') {
+        const { downMs } = event;
+        const text = `${what} is up again after ${downMs} ms`;
+        return { level: 'info', text, details: { ...details, downMs } };
+      }
       const text = `this tab ${type === 'leader:start' ? 'probes' : 'no longer probes'} ${what} for all`;
-      return { level: 'debug', text, details: { origin, endpoint } };
+      return { level: 'debug', text, details };
     }
     case 'connectivity': {
       const { status } = event;

@@ -138,8 +138,7 @@ export function subscribeInstance(
         if (paused === undefined || dead === undefined) return;
         const isNews = counts.some((name) => state[name] !== (shown[name] ?? 0));
         shown = state;
-        if (!isNews) return;
-        emit({ type: 'outbox', at: wall.now(), due, waiting, sending, paused, dead });
+        if (isNews) emit({ type: 'outbox', at: wall.now(), due, waiting, sending, paused, dead });
       }),
     );
   }

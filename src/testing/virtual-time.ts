@@ -9,7 +9,7 @@ import {
   virtualMethods,
 } from './fake-timers.ts';
 import { requireFetchTakesSignals, requireMswRuns } from './runtime.ts';
-import { type Act, settle } from './settle.ts';
+import { type Act, runUntilIdle } from './run-until-idle.ts';
 
 /** Options of {@link virtualTime}. */
 export interface VirtualTimeOptions {
@@ -145,12 +145,12 @@ export function virtualTime(vi: FakeTimers, options: VirtualTimeOptions = {}): V
     advance: async (ms) => {
       requireWhole('advance', 'ms', ms, { min: 0, max: maxTimerMs, unit: ' of milliseconds' });
       const end = systemClock.now() + ms;
-      await settle(vi, act);
+      await runUntilIdle(vi, act);
       while (systemClock.now() < end) {
-        await settle(vi, act, () => stepToNextTimer(vi, end - systemClock.now()));
+        await runUntilIdle(vi, act, () => stepToNextTimer(vi, end - systemClock.now()));
       }
     },
-    settle: () => settle(vi, act),
+    settle: () => runUntilIdle(vi, act),
     clock: systemClock,
     restore: () => {
       if (isRestored) return;

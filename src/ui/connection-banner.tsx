@@ -8,7 +8,7 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { systemClock } from '../lib/clock.ts';
-import type { Readable } from '../lib/store.ts';
+import { keepIfSame, type Readable } from '../lib/store.ts';
 import { findInstance, type Instance } from '../react-query/instance.ts';
 import { createUnloaded, loaded, type Unloaded } from '../react-query/status/unloaded.ts';
 import { useOriginStatus } from '../react/use-origin-status.ts';
@@ -78,7 +78,7 @@ function Banner({
   instance,
 }: ConnectionBannerProps & { readonly instance: Instance }): ReactElement {
   const texts = useTexts();
-  const { isTrying, offline, ...view } = useConnectionView(instance, origin);
+  const { isTrying, ...view } = useConnectionView(instance, origin);
   // A press gets an answer: a screen reader announces the attempt, and its result.
   const [isPressed, press] = usePress(isTrying);
   const pressing = (act: (() => void) | undefined): (() => void) | undefined =>
@@ -99,7 +99,9 @@ function Banner({
               {view.detail && <p className="steadfetch-detail">{view.detail}</p>}
               <Countdown
                 retryAt={view.retryAt}
-                label={offline ? texts.connection.nextCheckIn : texts.nextAttemptIn}
+                label={
+                  view.status === 'offline' ? texts.connection.nextCheckIn : texts.nextAttemptIn
+                }
               />
               {(checkNow || tryNow || isTrying) && (
                 <div className="steadfetch-actions">
@@ -119,10 +121,21 @@ function Banner({
 
 type Trouble = 'offline' | 'down' | 'rate-limited' | 'missing' | 'stale';
 
-function useConnectionView(
-  instance: Instance,
-  origin: string | undefined,
-): ConnectionView & { readonly isTrying: boolean; readonly offline: boolean } {
+interface BannerView extends ConnectionView {
+  readonly isTrying: boolean;
+}
+
+const well: BannerView = {
+  status: 'well',
+  title: '',
+  detail: '',
+  retryAt: undefined,
+  checkNow: undefined,
+  tryNow: undefined,
+  isTrying: false,
+};
+
+function useConnectionView(instance: Instance, origin: string | undefined): BannerView {
   const texts = useTexts();
   const { connection } = texts;
   const client = useQueryClient();
@@ -144,21 +157,22 @@ function useConnectionView(
   const part = isMissing ? unloaded.kind : undefined;
   const trouble: Trouble | undefined = reach ?? part;
   const over = useOver(trouble, unloaded, known, instance);
-  const wasAway = over === 'offline' || over === 'down';
-  const isTrying =
-    !!trouble && trouble !== 'rate-limited' && (unloaded.isSending || isProbing(instance));
+  if (!trouble) {
+    const restored = over === 'offline' || over === 'down' ? 'back' : 'restored';
+    return { ...well, ...(over && { status: 'back', title: connection[restored] }) };
+  }
+  const isTrying = trouble !== 'rate-limited' && (unloaded.isSending || isProbing(instance));
   const isWaited = reach === 'down' && (server.waiting > 0 || unloaded.kind !== undefined);
   const isUnwatched = offline && !network.checkNow && unloaded.isOffline;
   const waiting = reach && server.waiting > 0 ? connection.waiting(server.waiting) : '';
   return {
-    status: trouble ?? (over ? 'back' : 'well'),
-    title: trouble ? connection[trouble] : over ? connection[wasAway ? 'back' : 'restored'] : '',
+    status: trouble,
+    title: connection[trouble],
     detail: isTrying ? texts.sentence(texts.query.again) : waiting,
     retryAt: offline ? known.nextCheckAt : reach ? server.retryAt : part && unloaded.retryAt,
     checkNow: offline ? network.checkNow : undefined,
     tryNow: part || isWaited || isUnwatched ? queries.tryNow : undefined,
     isTrying,
-    offline,
   };
 }
 
@@ -196,15 +210,14 @@ function useOver(
   const recoveredAt = Math.max(
     ...[...origins.admissions.values()].map((one) => one.outcomes.recoveredAt()),
   );
-  const [was, setWas] = useState({ trouble, recoveredAt, restored });
-  const isNews =
-    was.trouble !== trouble || was.recoveredAt !== recoveredAt || was.restored !== restored;
-  if (trouble && isNews) setWas({ trouble, recoveredAt, restored });
+  const now = { trouble, recoveredAt, restored };
+  const [was, setWas] = useState(now);
+  if (trouble && keepIfSame(was, now) !== was) setWas(now);
   const isPart = was.trouble === 'missing' || was.trouble === 'stale';
   const isForgotten =
     (was.trouble === 'down' && recoveredAt <= was.recoveredAt) ||
     (isPart && !kind && restored <= was.restored);
-  if (!trouble && isForgotten) setWas({ trouble, recoveredAt, restored });
+  if (!trouble && isForgotten) setWas(now);
   const isOver = !trouble && !kind && !!was.trouble && !isForgotten && network.status !== 'suspect';
   useEffect(() => {
     if (!isOver) return undefined;

@@ -25,7 +25,7 @@ export function Frame({
   state,
   children,
 }: {
-  /** Written out: tools that drop the styles of classes that nothing has look for the whole name. */
+  /** The whole name as a literal: tools such as PurgeCSS drop the styles of names that they do not find in the code. */
   readonly className: string;
   readonly label?: string | undefined;
   readonly state: string;

@@ -233,3 +233,16 @@ test('anything but an instance is refused', () => {
     'inspect: its first argument is {}, and must be what createSteadfetch returns.',
   );
 });
+
+test('an endpoint that waits for the limit of its API is rate-limited, and so until the end of that', async () => {
+  const rig = createRig({ apis: [{ match: '/api', limitsApplyTo: 'api' }] });
+  rig.server.plan('/api/a', { status: 429, headers: { 'Retry-After': '20' } });
+  rig.show(<Item rig={rig} path="/api/a" />);
+  await rig.time.settle();
+  rig.show(<Item rig={rig} path="/api/b" />);
+  await rig.time.settle();
+  const { origins, at } = inspect(rig.steady);
+  expect(origins[0]?.endpoints).toMatchObject([
+    { endpoint: 'GET /api/b', status: 'rate-limited', retryAt: at + 21_000, waiting: 1 },
+  ]);
+});

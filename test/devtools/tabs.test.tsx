@@ -89,3 +89,20 @@ test('what tabs tell each other is told in words', async () => {
     'GET /orders is down, and probed by the tab that says so',
   ]);
 });
+
+test('a message about the pace says that a request was refused, and none about a request that was sent', async () => {
+  const rig = createRig();
+  rig.show(<SteadfetchDevtools />);
+  openTab('Tabs');
+  const other = new Line('steadfetch');
+  const say = (word: object): void =>
+    act(() => other.say({ version: 2, from: 0.1, key: 'https://api.example ', ...word }));
+  say({ kind: 'pace', scope: 'GET /orders', gapMs: 100, pauseMs: 500, isFound: true });
+  say({ kind: 'pace', scope: 'GET /orders', gapMs: 100, pauseMs: 0, isFound: true });
+  say({ kind: 'of-another-version', scope: 'GET /orders' });
+  await rig.time.settle();
+  const told = devtools().getAllByRole('listitem');
+  expect(told.map(({ lastChild }) => lastChild?.textContent)).toEqual([
+    'GET /orders has refused a request, and is paused for 0.5 s',
+  ]);
+});

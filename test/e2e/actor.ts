@@ -33,6 +33,8 @@ export interface Actor {
   /** The verdicts, where an outbox is waited for; some time passes. */
   readonly comesTo: (alone: string, steady: string, conclusion: string) => Promise<void>;
   readonly press: (button: string) => Promise<void>;
+  /** Waits until the outbox is cleared, after Start over; some time passes. */
+  readonly cleared: () => Promise<void>;
   readonly choose: (trouble: string) => Promise<void>;
   readonly reload: () => Promise<void>;
   /** How often the browser has asked whether the page is to be left. */
@@ -201,6 +203,8 @@ export function asActor({ page, pass, requests: left }: Visitor): Actor {
     asks: (isAsking) =>
       witness(() => page.locator('.steadfetch-question').count(), isAsking ? 1 : 0),
     press: (button) => page.getByRole('button', { name: button, exact: true }).click(),
+    cleared: () =>
+      stepped(() => page.getByRole('button', { name: 'Send on both sides' }).isEnabled(), true),
     async choose(trouble) {
       const more = page.getByRole('button', { name: 'More', exact: true });
       const radio = page.getByRole('radio', { name: trouble, exact: true });

@@ -18,7 +18,7 @@ const note = '“A steady pull at the pier.”';
 const enter = async (trouble: string): Promise<Actor> => {
   const actor = asActor(await demo.visit(`#/send/${trouble}`));
   await actor.press('Start over');
-  await actor.lists();
+  await actor.cleared();
   await actor.comesTo('Nothing sent yet', 'Nothing sent yet', '');
   return actor;
 };

@@ -1,4 +1,4 @@
-import { QueryClient } from '@tanstack/react-query';
+import { QueryClient, QueryObserver } from '@tanstack/react-query';
 import { createSteadfetch, type SteadfetchEvent } from 'steadfetch';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { origin } from './fake-server.ts';
@@ -88,6 +88,39 @@ test('what waits behind six that hang has its own limit once they have ended', a
   await vi.advanceTimersByTimeAsync(1);
   expect(seventh.error).toMatchObject({ code: 'timeout' });
 });
+
+/** A server that is silent for so long, and queries over HTTP/2 that are asked at once. */
+const silences = [
+  { queries: 12, silentMs: 500, completeMs: 11_801, sent: 24 },
+  { queries: 30, silentMs: 500, completeMs: 11_801, sent: 60 },
+  { queries: 30, silentMs: 30_000, completeMs: 34_833, sent: 62 },
+] as const;
+
+test.each(silences)(
+  'after a silence of $silentMs ms before $queries queries, what was lost behind six others does not wait once more',
+  async ({ queries, silentMs, completeMs, sent }) => {
+    const backAt = Date.now() + silentMs;
+    const { pool, steady } = setUp(Infinity, () => ({
+      answerMs: Date.now() < backAt ? Infinity : 50,
+    }));
+    const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+    const shown = numbers(queries).map((number) => {
+      const observer = new QueryObserver(client, {
+        queryKey: [number],
+        queryFn: ({ signal }) => steady.json(`/list/${number}`, { signal }),
+      });
+      observer.subscribe(() => {});
+      return observer;
+    });
+    const isWhole = (): boolean => shown.every((one) => one.getCurrentResult().isSuccess);
+    await vi.advanceTimersByTimeAsync(completeMs - 1);
+    expect(isWhole()).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(isWhole()).toBe(true);
+    expect(pool.sent).toHaveLength(sent);
+    client.clear();
+  },
+);
 
 test('a body that is read takes a connection until it has ended', async () => {
   const timeout = { headersMs: 10_000, bodyIdleMs: 5000 };

@@ -21,12 +21,12 @@ test('an attempt that begins to wait while another one of its group expires has 
   admission.wait(
     { ...request, maxPauseMs: 1000 },
     {
-      tell() {},
+      onPause() {},
       take() {
         expired.push(clock.elapsed());
         admission.wait(
           { ...request, maxPauseMs: 3000 },
-          { tell() {}, take: () => void expired.push(clock.elapsed()) },
+          { onPause() {}, take: () => void expired.push(clock.elapsed()) },
         );
       },
     },

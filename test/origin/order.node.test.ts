@@ -14,7 +14,7 @@ const usual: Omit<Ask, 'id'> = {
   askedAt: 1000,
   maxPauseMs: 60_000,
 };
-const nobody = { tell() {}, take() {} };
+const nobody = { onPause() {}, take() {} };
 
 /** What differs between two that wait, the one that goes first at the left. `failures`: of the endpoint of a probe. */
 type Pair = readonly [name: string, first: Partial<Ask>, second: Partial<Ask>];

@@ -16,7 +16,7 @@ const trip = (origins: Origins, url: string, partition?: string): void => {
   for (const endpoint of ['a', 'b'])
     admission
       .enter({ endpoint, limitScope: endpoint, isNew: true, risk: 0 })
-      ?.settle(failures.network);
+      ?.end(failures.network);
 };
 const isOpen = (origins: Origins, url: string, partition?: string): boolean =>
   origins.admissionOf(url, partition).isOpen({ endpoint: 'a', limitScope: 'a', risk: 0 });
@@ -137,7 +137,7 @@ describe('the state of an origin', () => {
           askedAt: epochMs,
           maxPauseMs: 60_000,
         },
-        { tell() {}, take() {} },
+        { onPause() {}, take() {} },
       );
     }
     await Promise.resolve();

@@ -4,7 +4,7 @@ import { openNetwork } from './open-network.ts';
 import type { Outcome } from '../../src/policy/outcome.ts';
 import type { Ask, Pause, Permit } from '../../src/origin/ask.ts';
 import type { Random } from '../../src/lib/clock.ts';
-import type { Hear, Leader } from '../../src/tabs/leader.ts';
+import type { Receive, Leader } from '../../src/tabs/leader.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.ts';
 
 const http = { kind: 'http', processed: 'no', retryAfterMs: undefined, inProgress: false } as const;
@@ -52,7 +52,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 export function openOrigin(
   options: OriginOptions = {},
   random: Random = () => 0.5,
-  joinTabs?: (hear: Hear) => Leader,
+  joinTabs?: (receive: Receive) => Leader,
   clock = createVirtualClock(),
   network: Network = openNetwork,
 ): OriginRig {
@@ -94,12 +94,12 @@ export function openOrigin(
     if (entered) take(entered);
     const waiter = entered
       ? undefined
-      : admission.wait(target, { tell: (why) => void (paused = why), take });
+      : admission.wait(target, { onPause: (why) => void (paused = why), take });
     return {
       story,
       paused: () => paused && `${paused.reason} ${(paused.retryAt ?? NaN) - epochMs}`,
-      settle: (shown) => permit?.settle(outcomes[shown], endpoint),
-      giveBack: () => permit?.settle(undefined, undefined, true),
+      settle: (shown) => permit?.end(outcomes[shown], endpoint),
+      giveBack: () => permit?.end(undefined, undefined, true),
       leave: () => waiter && admission.leave(waiter),
       renew: () => waiter && admission.renew(waiter),
     };

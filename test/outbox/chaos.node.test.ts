@@ -120,10 +120,9 @@ async function run(seed: number, hasCircuit: boolean): Promise<readonly unknown[
     deadReason,
     inMs: nextRetryAt - clock.now(),
     lane: row.lane,
-    plannedInMs: (row.plannedAt ?? 0) - clock.now(),
     error: row.lastError?.message,
     attempts: row.attempts,
-    owner: row.liveOwner,
+    owner: row.owner,
   }));
 }
 

@@ -1,19 +1,15 @@
 import { expect, test } from 'vitest';
-import type { Attempt } from '../../src/outbox/delivery/end-attempt.ts';
+import type { Attempt } from '../../src/outbox/delivery/page.ts';
 import type { Running } from '../../src/outbox/delivery/due.ts';
-import { createWorker, type Worker } from '../../src/outbox/delivery/worker.ts';
-import { createMemoryBackend } from '../../src/outbox/store/backends.ts';
-import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
-import type { Change, RowStore } from '../../src/outbox/store/row-store.ts';
-import {
-  type Fence,
-  laneOf,
-  type NewRow,
-  type Row,
-  rowSchema,
-} from '../../src/outbox/store/schema.ts';
+import { Worker } from '../../src/outbox/delivery/worker.ts';
+import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
+import { RowStore } from '../../src/outbox/store/row-store.ts';
+import type { Change } from '../../src/outbox/store/transitions.ts';
+import type { Fence } from '../../src/outbox/store/schema.ts';
+import { laneOf, type NewRow, type Row, rowSchema, untried } from '../../src/outbox/store/row.ts';
 import { openNetwork } from '../origin/open-network.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from '../origin/virtual-clock.ts';
+import { replace } from './replace.ts';
 import { settle } from './rig.ts';
 
 const fence: Fence = { owner: 'a', token: 'a1' };
@@ -21,11 +17,13 @@ const done: Change = { kind: 'done', result: undefined, isKept: false };
 const again = ({ attempts }: Row, waitMs: number, nowMs: number): Change => ({
   kind: 'again',
   nextRetryAt: nowMs + waitMs,
-  plannedAt: nowMs,
+  decidedAt: nowMs,
   attempts,
   isInDoubt: false,
   error: undefined,
 });
+
+type WaitingRow = Extract<NewRow, { state: 'pending'; owner: string }>;
 
 interface Rig {
   readonly clock: VirtualClock;
@@ -38,13 +36,13 @@ interface Rig {
   /** How attempts end. @default they go on */
   answer: ((row: Row) => Change | undefined) | undefined;
   readonly end: (id: string, change: Change) => Promise<void>;
-  readonly add: (id: string, more?: Partial<NewRow>) => Promise<void>;
+  readonly add: (id: string, more?: Partial<WaitingRow>) => Promise<void>;
   readonly pass: (ms: number) => Promise<void>;
 }
 
 function rig(change: (store: RowStore) => RowStore = (store) => store, parallel = 2): Rig {
   const clock = createVirtualClock();
-  const kept = createRowStore(createMemoryBackend());
+  const kept = new RowStore(createMemoryBackend());
   const store = change(kept);
   const log: [string, number][] = [];
   const errors: unknown[] = [];
@@ -65,7 +63,7 @@ function rig(change: (store: RowStore) => RowStore = (store) => store, parallel 
       if (ended) end(ended);
       else ends.set(row.id, end);
     });
-  const worker = createWorker({
+  const worker: Worker = new Worker({
     clock,
     random: () => 0,
     store,
@@ -102,7 +100,7 @@ function rig(change: (store: RowStore) => RowStore = (store) => store, parallel 
     },
     async add(id, more) {
       const now = clock.now();
-      const times = { createdAt: now, nextRetryAt: now, plannedAt: now };
+      const times = { createdAt: now, nextRetryAt: now };
       const row = await kept.add({ ...blank, id, ...times, ...more }, fence, clock.now());
       if (typeof row === 'object') worker.add(row);
     },
@@ -117,7 +115,7 @@ function rig(change: (store: RowStore) => RowStore = (store) => store, parallel 
   return self;
 }
 
-const blank: Omit<NewRow, 'id' | 'createdAt'> = {
+const blank = {
   schema: rowSchema,
   handler: 'order',
   lane: 'order',
@@ -126,10 +124,8 @@ const blank: Omit<NewRow, 'id' | 'createdAt'> = {
   submitter: '',
   state: 'pending',
   owner: 'a',
-  liveOwner: 'a',
-  attempts: 0,
-  isInDoubt: false,
-};
+  ...untried,
+} as const;
 
 test('the oldest of those that are due go first, so many at once', async () => {
   const { worker, log, add, end } = rig();
@@ -149,7 +145,7 @@ test('of two owners, the oldest of both goes first', async () => {
   const now = epochMs;
   await add('1');
   await store.add(
-    { ...blank, id: '2', createdAt: now, nextRetryAt: now, owner: 'b', liveOwner: 'b' },
+    { ...blank, id: '2', createdAt: now, nextRetryAt: now, owner: 'b' },
     other,
     epochMs,
   );
@@ -179,7 +175,7 @@ test('what fails goes again at its time, and not before', async () => {
 test('a time beyond what a timer can hold is waited for, in steps of 5 s', async () => {
   const self = rig();
   const farMs = 2 ** 31 + 5000;
-  await self.add('1', { nextRetryAt: epochMs + farMs, plannedAt: epochMs });
+  await self.add('1', { nextRetryAt: epochMs + farMs });
   self.worker.drive(fence);
   await settle();
   const before = self.clock.fired();
@@ -194,7 +190,7 @@ test('a time beyond what a timer can hold is waited for, in steps of 5 s', async
 
 test('after a machine has slept, what became due goes within 5 s, and at once when somebody looks', async () => {
   const self = rig();
-  await self.add('1', { nextRetryAt: epochMs + 3_600_000, plannedAt: epochMs });
+  await self.add('1', { nextRetryAt: epochMs + 3_600_000 });
   self.worker.drive(fence);
   await settle();
   self.clock.sleep(7_200_000);
@@ -226,7 +222,7 @@ test('what was submitted before the clock was set back, and is kept after it, go
   self.clock.jump(-86_400_000);
   self.worker.look();
   await settle();
-  await self.add('late', { nextRetryAt: epochMs, plannedAt: epochMs });
+  await self.add('late', { nextRetryAt: epochMs, createdAt: epochMs });
   await settle();
   expect(self.log.map(([id]) => id)).toEqual(['waits', 'late']);
 });
@@ -234,20 +230,21 @@ test('what was submitted before the clock was set back, and is kept after it, go
 test('where the times of one owner cannot be moved after the clock was set back, those of another are moved once', async () => {
   const other: Fence = { owner: 'b', token: 'b1' };
   let fails = 1;
-  const self = rig((store) => ({
-    ...store,
-    setBack(of, ...args) {
-      if (of.owner === 'b' && fails > 0) {
-        fails -= 1;
-        return Promise.reject(new Error('disk'));
-      }
-      return store.setBack(of, ...args);
-    },
-  }));
-  const told = { nextRetryAt: epochMs + 60_000, plannedAt: epochMs, notBefore: epochMs + 60_000 };
+  const self = rig((store) =>
+    replace(store, {
+      setBack(of, ...args) {
+        if (of.owner === 'b' && fails > 0) {
+          fails -= 1;
+          return Promise.reject(new Error('disk'));
+        }
+        return store.setBack(of, ...args);
+      },
+    }),
+  );
+  const told = { nextRetryAt: epochMs + 60_000, notBefore: epochMs + 60_000 };
   await self.add('1', told);
   await self.store.add(
-    { ...blank, id: '2', createdAt: epochMs, ...told, owner: 'b', liveOwner: 'b' },
+    { ...blank, id: '2', createdAt: epochMs, ...told, owner: 'b' },
     other,
     epochMs,
   );
@@ -263,13 +260,14 @@ test('where the times of one owner cannot be moved after the clock was set back,
 
 test('an attempt whose end is known is not made again because times could not be moved', async () => {
   let fails = 2;
-  const self = rig((store) => ({
-    ...store,
-    setBack(...args) {
-      fails -= 1;
-      return fails >= 0 ? Promise.reject(new Error('disk')) : store.setBack(...args);
-    },
-  }));
+  const self = rig((store) =>
+    replace(store, {
+      setBack(...args) {
+        fails -= 1;
+        return fails >= 0 ? Promise.reject(new Error('disk')) : store.setBack(...args);
+      },
+    }),
+  );
   self.worker.drive(fence);
   await self.add('1');
   await settle();
@@ -282,7 +280,7 @@ test('an attempt whose end is known is not made again because times could not be
 
 test('where the clock was set forward, what is due goes', async () => {
   const self = rig();
-  await self.add('1', { nextRetryAt: epochMs + 600_000, plannedAt: epochMs });
+  await self.add('1', { nextRetryAt: epochMs + 600_000 });
   self.worker.drive(fence);
   await settle();
   self.clock.jump(3_600_000);
@@ -293,13 +291,14 @@ test('where the clock was set forward, what is due goes', async () => {
 test('a store that does not work is asked again every 5 s, also where the clock is set back', async () => {
   let reads = 0;
   let isBroken = true;
-  const self = rig((store) => ({
-    ...store,
-    due(...args) {
-      reads += 1;
-      return isBroken ? Promise.reject(new Error('disk')) : store.due(...args);
-    },
-  }));
+  const self = rig((store) =>
+    replace(store, {
+      due(...args) {
+        reads += 1;
+        return isBroken ? Promise.reject(new Error('disk')) : store.due(...args);
+      },
+    }),
+  );
   await self.add('1');
   self.worker.drive(fence);
   await self.pass(20_000);
@@ -314,17 +313,18 @@ test('a store that does not work is asked again every 5 s, also where the clock 
 test('a claim that fails is made again later, and an end that cannot be written is written later', async () => {
   let claims = 0;
   let writes = 0;
-  const self = rig((store) => ({
-    ...store,
-    claim(...args) {
-      claims += 1;
-      return claims < 3 ? Promise.reject(new Error('claim')) : store.claim(...args);
-    },
-    settle(...args) {
-      writes += 1;
-      return writes < 4 ? Promise.reject(new Error('settle')) : store.settle(...args);
-    },
-  }));
+  const self = rig((store) =>
+    replace(store, {
+      claim(...args) {
+        claims += 1;
+        return claims < 3 ? Promise.reject(new Error('claim')) : store.claim(...args);
+      },
+      settle(...args) {
+        writes += 1;
+        return writes < 4 ? Promise.reject(new Error('settle')) : store.settle(...args);
+      },
+    }),
+  );
   self.answer = () => done;
   await self.add('1');
   self.worker.drive(fence);
@@ -338,14 +338,15 @@ test('a claim that fails is made again later, and an end that cannot be written 
 
 test('a row that cannot be read keeps nobody else waiting, and is tried again ever later', async () => {
   const tried: number[] = [];
-  const self = rig((store) => ({
-    ...store,
-    claim(seq, ...args) {
-      if (seq !== 1) return store.claim(seq, ...args);
-      tried.push(self.clock.elapsed());
-      return Promise.reject(new DOMException('Failed to read large value.', 'DataError'));
-    },
-  }));
+  const self = rig((store) =>
+    replace(store, {
+      claim(seq, ...args) {
+        if (seq !== 1) return store.claim(seq, ...args);
+        tried.push(self.clock.elapsed());
+        return Promise.reject(new DOMException('Failed to read large value.', 'DataError'));
+      },
+    }),
+  );
   self.answer = () => done;
   self.worker.drive(fence);
   for (const id of ['unreadable', '2', '3']) await self.add(id);
@@ -359,10 +360,11 @@ test('a row that cannot be read keeps nobody else waiting, and is tried again ev
 
 test('an end that cannot be written at all is not made up: it goes again, as what may have been done', async () => {
   let isBroken = true;
-  const self = rig((store) => ({
-    ...store,
-    settle: (...args) => (isBroken ? Promise.reject(new Error('settle')) : store.settle(...args)),
-  }));
+  const self = rig((store) =>
+    replace(store, {
+      settle: (...args) => (isBroken ? Promise.reject(new Error('settle')) : store.settle(...args)),
+    }),
+  );
   const seen: boolean[] = [];
   self.answer = ({ isInDoubt }) => {
     seen.push(isInDoubt);
@@ -392,7 +394,7 @@ test('nothing goes while the device is offline, and it goes when that is over', 
 test('a success draws nearer what waits for its origin, and what has sent nothing yet, and no other', async () => {
   const self = rig();
   self.answer = () => done;
-  const times = { nextRetryAt: epochMs + 300_000, plannedAt: epochMs };
+  const times = { nextRetryAt: epochMs + 300_000 };
   await self.add('unknown', times);
   await self.add('there', { ...times, lane: laneOf('order', 'https://a.example') });
   await self.add('elsewhere', { ...times, lane: laneOf('order', 'https://b.example') });
@@ -418,7 +420,7 @@ test('what another tab has taken over is not sent any more', async () => {
 
 test('what is urged for an owner that is another’s leaves no trace', async () => {
   const self = rig();
-  self.worker.add({ seq: 1, liveOwner: 'b', nextRetryAt: 0 }, true);
+  self.worker.add({ seq: 1, owner: 'b', nextRetryAt: 0 }, true);
   await self.pass(1000);
   expect(self.log).toEqual([]);
   expect(self.clock.pending()).toBe(0);
@@ -427,7 +429,7 @@ test('what is urged for an owner that is another’s leaves no trace', async () 
 test('what becomes due while a page of others is under way is read after them, and no timer spins', async () => {
   const self = rig();
   for (let id = 1; id <= 150; id += 1) await self.add(`${id}`);
-  await self.add('late', { nextRetryAt: epochMs + 1000, plannedAt: epochMs });
+  await self.add('late', { nextRetryAt: epochMs + 1000 });
   self.worker.drive(fence);
   await settle();
   expect(self.log).toHaveLength(2);
@@ -447,7 +449,7 @@ test('what becomes due while a page of others is under way is read after them, a
 test('after its end it sends nothing, and leaves no timer', async () => {
   const self = rig();
   self.worker.drive(fence);
-  await self.add('1', { nextRetryAt: epochMs + 1000, plannedAt: epochMs });
+  await self.add('1', { nextRetryAt: epochMs + 1000 });
   await settle();
   self.worker.dispose();
   expect(self.clock.pending()).toBe(0);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createClearMark } from '../../src/outbox/clear.ts';
+import { ClearMark } from '../../src/outbox/clear.ts';
 import { createBrowser, settle, shop } from './rig.ts';
 
 /** As the tabs of one origin share it. */
@@ -388,9 +388,9 @@ describe('a service worker, which has no localStorage', () => {
     giveCaches(names);
     await names.open('steadfetch outbox cleared steadfetch-outbox other 0');
     Reflect.deleteProperty(globalThis, 'localStorage');
-    const mark = createClearMark('steadfetch-outbox');
+    const mark = new ClearMark('steadfetch-outbox');
     expect(await mark.read()).toBeUndefined();
-    expect(await createClearMark('steadfetch-outbox other').read()).toBe('0');
+    expect(await new ClearMark('steadfetch-outbox other').read()).toBe('0');
   });
 
   test('and a page whose localStorage the app has emptied find the mark, and send nothing of before', async () => {
@@ -406,7 +406,7 @@ describe('a service worker, which has no localStorage', () => {
 
   test('finds one mark, that of the last clear', async () => {
     giveCaches(createCaches());
-    const mark = createClearMark('one');
+    const mark = new ClearMark('one');
     const first = mark.set();
     await mark.isKept();
     await settle();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { joinTabs, type Listeners, type Message, read, write } from '../../src/outbox/messages.ts';
+import { OtherTabs, type Listeners, type Message, read, write } from '../../src/outbox/messages.ts';
 
 const messages: readonly Message[] = [
   { kind: 'owner' },
@@ -79,7 +79,7 @@ test('what is done is told without its data where those cannot be posted', () =>
     lock: undefined,
     watch: () => () => {},
   };
-  const others = joinTabs(ports, 'db', listen().listeners);
+  const others = new OtherTabs(ports, 'db', listen().listeners);
   others.post({ kind: 'done', id: '1', handler: 'order', variables: 1, data: () => {} });
   expect(posted).toEqual([{ kind: 'done', id: '1', handler: 'order', version: 1 }]);
 });
@@ -98,7 +98,7 @@ test('a line that is broken or closed disturbs nobody', () => {
     watch: () => () => {},
   };
   const { listeners, heard } = listen();
-  const others = joinTabs(ports, 'db', listeners);
+  const others = new OtherTabs(ports, 'db', listeners);
   others.post({ kind: 'owner' });
   others.post({ kind: 'done', id: '1', handler: 'order', data: 1 });
   receive(write({ kind: 'ended', id: '1' }));

@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { createMemoryBackend } from '../../src/outbox/store/backends.ts';
+import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
 import { Ownership, type OwnershipContext } from '../../src/outbox/delivery/ownership.ts';
-import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
-import type { RowStore } from '../../src/outbox/store/row-store.ts';
-import type { Fence, NewRow } from '../../src/outbox/store/schema.ts';
+import { RowStore } from '../../src/outbox/store/row-store.ts';
+import type { Fence } from '../../src/outbox/store/schema.ts';
+import { untried } from '../../src/outbox/store/row.ts';
 import { createLocks } from '../origin/locks.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
+import { replace } from './replace.ts';
 import { settle } from './rig.ts';
 
-const row: NewRow = {
+const row = {
+  ...untried,
   id: '',
   schema: 1,
   handler: 'order',
@@ -18,11 +20,8 @@ const row: NewRow = {
   createdAt: 0,
   submitter: '',
   state: 'pending',
-  owner: '',
-  attempts: 0,
-  isInDoubt: false,
   nextRetryAt: 0,
-};
+} as const;
 
 /** What a browser's Web Locks do. */
 type World = 'well' | 'missing' | 'never granted';
@@ -30,7 +29,7 @@ type World = 'well' | 'missing' | 'never granted';
 /** Tabs of one browser that share a store, and its locks. */
 function createTabs(world: World = 'well') {
   const clock = createVirtualClock();
-  const store = createRowStore(createMemoryBackend());
+  const store = new RowStore(createMemoryBackend());
   const browser = createLocks(setImmediate);
   const gained: string[] = [];
   const errors: unknown[] = [];
@@ -58,7 +57,7 @@ function createTabs(world: World = 'well') {
     tab.use(async (fence) => {
       const { owner } = fence;
       rows += 1;
-      await store.add({ ...row, id: `${rows}`, owner, liveOwner: owner }, fence, clock.now());
+      await store.add({ ...row, id: `${rows}`, owner }, fence, clock.now());
       return fence;
     });
   /** Who has locks and who waits for them, as `holder, waiter`. */
@@ -74,7 +73,7 @@ function createTabs(world: World = 'well') {
 
 /** A tab that is frozen, and neither signs nor gives up what it has. */
 const frozen = (store: RowStore): { store: RowStore } => ({
-  store: { ...store, sign: () => new Promise(() => {}) },
+  store: replace(store, { sign: () => new Promise(() => {}) }),
 });
 
 const finish = async (store: RowStore, seq: number, fence: Fence): Promise<void> => {
@@ -182,14 +181,13 @@ test('a page that is put away just as it takes over has not', async () => {
   const a = open('a');
   let isAdopting = (): void => {};
   const started = new Promise<void>((resolve) => (isAdopting = resolve));
-  const slow: RowStore = {
-    ...store,
+  const slow = replace(store, {
     async adopt(...args) {
       isAdopting();
       await settle();
       return store.adopt(...args);
     },
-  };
+  });
   const b = open('b', { store: slow });
   await add(a);
   await b.look();
@@ -206,10 +204,9 @@ test('a page that is put away just as it takes over has not', async () => {
 test('where taking over fails, the lock goes to the next, and it is tried again later', async () => {
   const { clock, store, open, add, locks, gained, errors } = createTabs();
   let isBroken = true;
-  const broken: RowStore = {
-    ...store,
+  const broken = replace(store, {
     adopt: (...args) => (isBroken ? Promise.reject(new Error('disk')) : store.adopt(...args)),
-  };
+  });
   const [a, b] = [open('a'), open('b', { store: broken })] as const;
   await add(a);
   await b.look();
@@ -279,10 +276,9 @@ describe.each<World>(['well', 'missing', 'never granted'])('where locks are %s',
     const { store, open, add, pass } = createTabs(world);
     let isFrozen = true;
     const a = open('a', {
-      store: {
-        ...store,
+      store: replace(store, {
         sign: (...args) => (isFrozen ? Promise.reject(new Error('frozen')) : store.sign(...args)),
-      },
+      }),
     });
     const b = open('b');
     const fence = await add(a);
@@ -379,10 +375,9 @@ describe.each<World>(['missing', 'never granted'])('where locks are %s', (world)
     const { clock, store, open, add, errors, pass } = createTabs(world);
     let isBroken = true;
     const a = open('a', {
-      store: {
-        ...store,
+      store: replace(store, {
         sign: (...args) => (isBroken ? Promise.reject(new Error('disk')) : store.sign(...args)),
-      },
+      }),
     });
     await add(a);
     await pass(20_000);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createPauses, type Message } from '../../src/outbox/messages.ts';
-import type { Row } from '../../src/outbox/store/schema.ts';
+import { Pauses, type Message } from '../../src/outbox/messages.ts';
+import type { Row } from '../../src/outbox/store/row.ts';
 import { createBrowser, settle, shop, type TestBrowser, type TestTab } from './rig.ts';
 
 type Shop = TestTab<typeof shop>;
@@ -111,7 +111,7 @@ test('an entry that was paused by a tab that has died, and by its heir, is count
 
 test('what is said of an attempt says nothing of the next one, nor of a row that is not sent', () => {
   const posted: Message[] = [];
-  const pauses = createPauses((message) => void posted.push(message));
+  const pauses = new Pauses((message) => void posted.push(message));
   const paused = { reason: 'offline', retryAt: undefined } as const;
   const row = { id: 'a', state: 'sending', attempts: 2 } as Row;
   pauses.hear({ kind: 'paused', id: 'a', attempts: 2, pause: paused });

@@ -15,9 +15,9 @@ import {
   type OutboxConfig,
   type TabPorts,
 } from 'steadfetch/outbox';
-import { openIndexedDb } from '../../src/outbox/store/backends.ts';
-import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
-import type { Row } from '../../src/outbox/store/schema.ts';
+import { openIndexedDb } from '../../src/outbox/store/disk.ts';
+import { RowStore } from '../../src/outbox/store/row-store.ts';
+import type { Row } from '../../src/outbox/store/row.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import { createLocks } from '../origin/locks.ts';
 import { createVirtualClock, type VirtualClock } from '../origin/virtual-clock.ts';
@@ -293,7 +293,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
     post: (message) => post(message),
     async rows() {
       const backend = await openIndexedDb(name, clock);
-      const rows = await createRowStore(backend).list(undefined, 0, 1_000_000);
+      const rows = await new RowStore(backend).list(undefined, 0, 1_000_000);
       backend.close();
       return rows;
     },

@@ -1,6 +1,6 @@
 import type { OutboxContext } from 'steadfetch/outbox';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openIndexedDb } from '../../src/outbox/store/backends.ts';
+import { openIndexedDb } from '../../src/outbox/store/disk.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 import { createBrowser, plainApi, settle, shop } from './rig.ts';
 

@@ -1,15 +1,11 @@
 import 'fake-indexeddb/auto';
 import { describe, expect, test, vi } from 'vitest';
-import { createRowStore } from '../../src/outbox/store/create-row-store.ts';
-import type { Change, RowStore } from '../../src/outbox/store/row-store.ts';
-import {
-  type Backend,
-  type Fence,
-  type NewRow,
-  type Row,
-  rowSchema,
-} from '../../src/outbox/store/schema.ts';
-import { createMemoryBackend, openIndexedDb } from '../../src/outbox/store/backends.ts';
+import { RowStore } from '../../src/outbox/store/row-store.ts';
+import type { Change } from '../../src/outbox/store/transitions.ts';
+import type { Backend, Fence } from '../../src/outbox/store/schema.ts';
+import { type NewRow, type Row, rowSchema, untried } from '../../src/outbox/store/row.ts';
+import { openIndexedDb } from '../../src/outbox/store/disk.ts';
+import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 
 let databases = 0;
@@ -23,7 +19,10 @@ const openIdb = async (): Promise<Backend> => {
 const tabA: Fence = { owner: 'a', token: 'a1' };
 const tabB: Fence = { owner: 'b', token: 'b1' };
 
-const row = (id: string, more: Partial<NewRow> = {}): NewRow => ({
+type WaitingRow = Extract<NewRow, { state: 'pending'; owner: string }>;
+
+const row = (id: string, more: Partial<WaitingRow> = {}): WaitingRow => ({
+  ...untried,
   id,
   schema: rowSchema,
   handler: 'order',
@@ -34,19 +33,16 @@ const row = (id: string, more: Partial<NewRow> = {}): NewRow => ({
   submitter: 'tab',
   state: 'pending',
   owner: 'a',
-  liveOwner: 'a',
   nextRetryAt: 1000,
-  attempts: 0,
-  isInDoubt: false,
   ...more,
 });
-const scoped = (id: string, more: Partial<NewRow> = {}): NewRow =>
+const scoped = (id: string, more: Partial<WaitingRow> = {}): WaitingRow =>
   row(id, { scope: 'cart', blocks: 'cart', ...more });
 
 const again = (nextRetryAt: number, attempts = 1): Change => ({
   kind: 'again',
   nextRetryAt,
-  plannedAt: 1000,
+  decidedAt: 1000,
   attempts,
   isInDoubt: true,
   error: { name: 'NetworkError', message: 'no answer' },
@@ -73,7 +69,7 @@ describe.each([
   ['in memory', async () => createMemoryBackend()],
   ['in IndexedDB', openIdb],
 ])('%s', (_, open) => {
-  const start = async (): Promise<RowStore> => createRowStore(await open());
+  const start = async (): Promise<RowStore> => new RowStore(await open());
 
   test('a row is kept once, and has a place after those before it', async () => {
     const store = await start();
@@ -154,15 +150,15 @@ describe.each([
     const note = { steps: [1], isUnkeyed: true };
     expect(await store.note(claimed, tabB, note)).toBe(false);
     expect(await store.note({ ...claimed, attempts: 2 }, tabA, note)).toBe(false);
-    expect(await store.find('1')).not.toHaveProperty('steps');
+    expect(await store.find('1')).toMatchObject({ steps: undefined });
     expect(await store.note(claimed, tabA, note)).toBe(true);
     expect(await store.find('1')).toMatchObject(note);
     const { row: after } = (await store.settle(claimed, tabA, again(2000), 1000)) ?? {};
     expect(after).toMatchObject({ steps: [1] });
-    expect(after).not.toHaveProperty('isUnkeyed');
+    expect(after).toMatchObject({ isUnkeyed: false });
     const { row: end } =
       (await store.settle(await claim(store, 1, tabA, 2000), tabA, done, 1)) ?? {};
-    expect(end).not.toHaveProperty('steps');
+    expect(end).toMatchObject({ steps: undefined });
   });
 
   test('what is not good is sent again at its time, with what is known of it', async () => {
@@ -176,7 +172,7 @@ describe.each([
         attempts: 1,
         lastAttemptAt: 1000,
         nextRetryAt: 5000,
-        plannedAt: 1000,
+
         isInDoubt: true,
         lastError: { name: 'NetworkError', message: 'no answer' },
       },
@@ -221,7 +217,7 @@ describe.each([
     const store = await start();
     await store.add(scoped('1'), tabA, 1000);
     const second = await store.add(scoped('2'), tabA, 1000);
-    expect(second).not.toHaveProperty('nextRetryAt');
+    expect(second).toMatchObject({ nextRetryAt: undefined });
     expect(await store.claim(2, tabA, 1000)).toEqual(notNow);
     const first = await claim(store, 1);
     expect(await store.claim(2, tabA, 1000)).toEqual(notNow);
@@ -240,7 +236,7 @@ describe.each([
     await store.add(scoped('2'), tabA, 1000);
     const settled = await store.settle(await claim(store, 1), tabA, dead(isBlocking), 1000);
     expect(settled?.row).toMatchObject({ state: 'dead', deadReason: 'refused' });
-    expect(settled?.row).not.toHaveProperty('liveOwner');
+    expect(settled?.row).toMatchObject({ owner: undefined });
     const { id, nextRetryAt } = settled?.next ?? {};
     expect(id === undefined ? undefined : { id, nextRetryAt }).toEqual(next);
   });
@@ -262,7 +258,7 @@ describe.each([
   test('one that was being sent when its tab died goes behind an older one that has come back', async () => {
     const store = await start();
     await store.add(scoped('1'), tabA, 1000);
-    await store.add(scoped('2', { owner: 'b', liveOwner: 'b' }), tabB, 1000);
+    await store.add(scoped('2', { owner: 'b' }), tabB, 1000);
     await store.settle(await claim(store, 1), tabA, dead(false), 1000);
     await claim(store, 2, tabB);
     await store.revive('1', tabA, 1000);
@@ -280,17 +276,17 @@ describe.each([
     await store.add(row('1'), tabA, 1000);
     await store.settle(await claim(store, 1), tabA, dead(true), 1000);
     expect(await store.revive('1', tabB, 3000)).toMatchObject({
-      row: { state: 'pending', liveOwner: 'b', nextRetryAt: 3000, lastError: { status: 422 } },
+      row: { state: 'pending', owner: 'b', nextRetryAt: 3000, lastError: { status: 422 } },
       next: undefined,
     });
     expect(await store.owners()).toEqual([
       { ...tabA, signedAt: 1000 },
       { ...tabB, signedAt: 3000 },
     ]);
-    expect(await store.find('1')).not.toHaveProperty('deadReason');
+    expect(await store.find('1')).toMatchObject({ deadReason: undefined });
     await store.settle(await claim(store, 1, tabB, 3000), tabB, again(90_000, 2), 3000);
     expect(await store.revive('1', tabA, 4000)).toMatchObject({
-      row: { nextRetryAt: 4000, liveOwner: 'a' },
+      row: { nextRetryAt: 4000, owner: 'a' },
     });
     expect(await store.claim(1, tabB, 4000)).toEqual(notNow);
     expect(await store.revive('1', { owner: 'a', token: 'a0' }, 4000)).toBe('lost');
@@ -329,11 +325,11 @@ describe.each([
     });
     const fourth = await revive('4', 'a');
     expect(fourth?.row).toMatchObject({ blocks: 'a' });
-    expect(fourth?.row).not.toHaveProperty('nextRetryAt');
+    expect(fourth?.row).toMatchObject({ nextRetryAt: undefined });
     expect(fourth?.next).toMatchObject({ id: '1' });
     const second = await revive('2', undefined);
     expect(second?.row).toMatchObject({ nextRetryAt: 1500 });
-    expect(second?.row).not.toHaveProperty('blocks');
+    expect(second?.row).toMatchObject({ blocks: undefined });
   });
 
   test('what is discarded is gone, and the next of its scope goes', async () => {
@@ -393,7 +389,7 @@ describe.each([
       ['6', 'note 2', 7000],
     ] as const)
       await store.add(row(id, { lane, nextRetryAt }), tabA, 1000);
-    await store.add(row('7', { lane: 'other', owner: 'b', liveOwner: 'b' }), tabB, 1000);
+    await store.add(row('7', { lane: 'other', owner: 'b' }), tabB, 1000);
     const lanes = await store.due(tabA, 1000, 1);
     expect(lanes.toSorted((a, b) => a.lane.localeCompare(b.lane))).toEqual([
       { lane: 'note', due: [5], nextAt: undefined },
@@ -404,20 +400,36 @@ describe.each([
 
   test('where the clock was set back while nobody looked, what waits is due, but for what the server has said', async () => {
     const store = await start();
-    const times = { nextRetryAt: 960_000, plannedAt: 900_000 };
-    await store.add(row('1', times), tabA, 1000);
-    await store.add(row('2', { ...times, notBefore: 950_000 }), tabA, 1000);
-    expect(await store.due(tabA, 1000, 100)).toEqual([{ lane: 'order', due: [1], nextAt: 61_000 }]);
-    expect(await store.find('2')).toMatchObject({
-      nextRetryAt: 61_000,
-      plannedAt: 1000,
-      notBefore: 51_000,
-    });
+    const times = { nextRetryAt: 960_000, createdAt: 800_000, lastAttemptAt: 900_000 };
+    await store.add(row('1', times), tabA, 900_000);
+    await store.add(row('2', { ...times, notBefore: 950_000 }), tabA, 900_000);
+    await store.add(row('3', { nextRetryAt: 960_000, createdAt: 900_000 }), tabA, 900_000);
+    await store.add(row('4', { nextRetryAt: 5000, lastAttemptAt: 900 }), tabA, 900_000);
+    const next = { owner: 'a', token: 'a2' };
+    expect(await store.adopt(next, 'a1', 1000)).toBe(true);
+    expect(await store.due(next, 1000, 100)).toEqual([
+      { lane: 'order', due: [1, 3], nextAt: 5000 },
+    ]);
+    expect(await store.find('2')).toMatchObject({ nextRetryAt: 61_000, notBefore: 51_000 });
+  });
+
+  test('what is kept only after the clock was set back is due', async () => {
+    const store = await start();
+    const late = { nextRetryAt: 960_000, createdAt: 900_000 };
+    expect(await store.add(row('1', late), tabA, 1000)).toMatchObject({ nextRetryAt: 1000 });
+  });
+
+  test('an end that is written only after the clock was set back waits as long as it was decided', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA, 1000);
+    const change = { ...again(960_000), decidedAt: 900_000, notBefore: 950_000 };
+    const settled = await store.settle(await claim(store, 1), tabA, change, 1000);
+    expect(settled?.row).toMatchObject({ nextRetryAt: 61_000, notBefore: 51_000 });
   });
 
   test('what waits in a lane is drawn nearer, and no nearer than the server has said', async () => {
     const store = await start();
-    const times = { nextRetryAt: 300_000, plannedAt: 1000 };
+    const times = { nextRetryAt: 300_000 };
     await store.add(row('1', times), tabA, 1000);
     await store.add(row('2', { ...times, notBefore: 200_000 }), tabA, 1000);
     await store.add(row('3', { ...times, nextRetryAt: 3000 }), tabA, 1000);
@@ -432,7 +444,7 @@ describe.each([
   test('all that waits in a lane is drawn nearer, however much it is and whatever the server keeps back', async () => {
     const store = await start();
     for (let n = 0; n < 330; n += 1) {
-      const times = { nextRetryAt: 200_000 + 100 * n, plannedAt: 1000 };
+      const times = { nextRetryAt: 200_000 + 100 * n };
       const isKeptBack = n % 3 < 2;
       await store.add(
         row(`${n}`, { ...times, ...(isKeptBack && { notBefore: times.nextRetryAt }) }),
@@ -450,17 +462,13 @@ describe.each([
 
   test('where the clock is set back, all that waits comes as soon as before', async () => {
     const store = await start();
-    await store.add(row('1', { nextRetryAt: 50_000, plannedAt: 30_000 }), tabA, 1000);
-    await store.add(
-      row('2', { nextRetryAt: 90_000, plannedAt: 1000, notBefore: 80_000 }),
-      tabA,
-      1000,
-    );
+    await store.add(row('1', { nextRetryAt: 50_000 }), tabA, 1000);
+    await store.add(row('2', { nextRetryAt: 90_000, notBefore: 80_000 }), tabA, 1000);
     // It was 40 s, and is 10 s.
     await store.setBack({ owner: 'a', token: 'of nobody' }, 10_000, 30_000);
     expect(await store.find('1')).toMatchObject({ nextRetryAt: 50_000 });
     await store.setBack(tabA, 10_000, 30_000);
-    expect(await store.find('1')).toMatchObject({ nextRetryAt: 20_000, plannedAt: 0 });
+    expect(await store.find('1')).toMatchObject({ nextRetryAt: 20_000 });
     expect(await store.find('2')).toMatchObject({ nextRetryAt: 60_000, notBefore: 50_000 });
   });
 
@@ -478,7 +486,8 @@ describe.each([
     const held = { reason: 'server-down', retryAt: undefined } as const;
     const holds = {
       ids: () => new Set(['1', '2', 'gone']),
-      of: ({ id, state }: Row) => (id === '1' && state === 'sending' ? held : undefined),
+      of: ({ id, state }: Pick<Row, 'id' | 'state'>) =>
+        id === '1' && state === 'sending' ? held : undefined,
     };
     expect(await store.count(1000, { ids: () => new Set(), of: () => undefined })).toMatchObject({
       sending: 1,
@@ -542,7 +551,7 @@ describe.each([
 
 test('a row of a scope is taken with as few reads, however many older ones are being sent', async () => {
   const readsWith = async (older: number): Promise<readonly number[]> => {
-    const store = createRowStore(await openIdb());
+    const store = new RowStore(await openIdb());
     for (let seq = 1; seq <= older; seq += 1) {
       const scope = `${seq}`;
       await store.add(row(`${seq}`, { scope, blocks: scope }), tabA, 1000);
@@ -568,7 +577,7 @@ test('a row of a scope is taken with as few reads, however many older ones are b
 
 test('a transaction that is aborted says why, and leaves nothing', async () => {
   const backend = await openIdb();
-  const store = createRowStore(backend);
+  const store = new RowStore(backend);
   await store.add(row('1'), tabA, 1000);
   await expect(
     backend.write('strict', async (tx) => {

@@ -1,8 +1,9 @@
-import type { NewRow } from '../../src/outbox/store/schema.ts';
+import { type NewRow, untried } from '../../src/outbox/store/row.ts';
 
 /** Rows that a tab has left when it died, submitted one a millisecond until now. */
 export function rowsOfTheDead(count: number, nowMs: number): NewRow[] {
   return Array.from({ length: count }, (_, index) => ({
+    ...untried,
     id: crypto.randomUUID(),
     schema: 1,
     handler: 'order',
@@ -13,10 +14,7 @@ export function rowsOfTheDead(count: number, nowMs: number): NewRow[] {
     submitter: 'the dead',
     state: 'pending',
     owner: 'the dead',
-    liveOwner: 'the dead',
     nextRetryAt: nowMs - count + index,
-    attempts: 0,
-    isInDoubt: false,
   }));
 }
 

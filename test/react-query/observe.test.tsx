@@ -7,6 +7,7 @@ import {
 import {
   createSteadfetch,
   mutationOptions,
+  observeOnly,
   profiles,
   type Steadfetch,
   type SteadfetchConfig,
@@ -113,7 +114,7 @@ async function run(outage: Outage, config: SteadfetchConfig | undefined, count =
   return { ...app, report, failed: app.failed(), pauses: app.pauses() };
 }
 
-describe('createSteadfetch({ observe: true })', () => {
+describe('createSteadfetch({ observe: observeOnly() })', () => {
   const outages: Outage[] = [
     { fromMs: 2500, toMs: 4000 },
     { fromMs: 2500, toMs: 22_500 },
@@ -124,7 +125,7 @@ describe('createSteadfetch({ observe: true })', () => {
     'changes nothing of React Query in an outage from $fromMs to $toMs ms',
     async (outage) => {
       const alone = await run(outage, undefined);
-      const observed = await run(outage, { observe: true });
+      const observed = await run(outage, { observe: observeOnly() });
       expect(observed.log).toEqual(alone.log);
       expect(observed.seen).toEqual(alone.seen);
     },
@@ -140,7 +141,7 @@ describe('createSteadfetch({ observe: true })', () => {
     'reports what then happens when it is switched on, in an outage until %i ms, but for %i probes',
     async (toMs, probes) => {
       const outage = { fromMs: 2500, toMs };
-      const observed = await run(outage, { observe: true });
+      const observed = await run(outage, { observe: observeOnly() });
       const on = await run(outage, {});
       expect(observed.report).toEqual({
         pauses: on.pauses,
@@ -155,7 +156,7 @@ describe('createSteadfetch({ observe: true })', () => {
   test('sends a write once, without a key, and retries nothing of its own', async () => {
     const app = open(
       { fromMs: 0, toMs: 60_000 },
-      { observe: true, apis: [{ match: origin, idempotency: profiles.draft }] },
+      { observe: observeOnly(), apis: [{ match: origin, idempotency: profiles.draft }] },
     );
     const options = mutationOptions(app.steady as Steadfetch, {
       mutationKey: ['order'],
@@ -171,7 +172,7 @@ describe('createSteadfetch({ observe: true })', () => {
   });
 
   test('counts the requests of another client, too', async () => {
-    const app = open({ fromMs: 0, toMs: 60_000 }, { observe: true });
+    const app = open({ fromMs: 0, toMs: 60_000 }, { observe: observeOnly() });
     const queryFn = () => Promise.reject(new Error('of another client'));
     const observer = new QueryObserver(app.client, { queryKey: ['other'], queryFn });
     const stop = observer.subscribe(() => {});
@@ -181,9 +182,9 @@ describe('createSteadfetch({ observe: true })', () => {
     app.close();
   });
 
-  test('refuses what is neither true nor false', () => {
-    expect(() => createSteadfetch({ observe: 'yes' as never })).toThrow(
-      "createSteadfetch: observe is 'yes', and must be true or false.",
+  test('refuses what observeOnly() did not make', () => {
+    expect(() => createSteadfetch({ observe: true as never })).toThrow(
+      'createSteadfetch: observe is true, and must be what observeOnly() returns.',
     );
   });
 });

@@ -2,9 +2,9 @@ import type { Transport } from '../../src/lib/clock.ts';
 
 /**
  * What becomes of a request: it is done and answered; done, and the answer is lost; lost before it
- * is done; done or refused when the test says so; refused with this status.
+ * is done; done when the test says so, with or without an answer; refused with this status.
  */
-type Fate = 'done' | 'lost answer' | 'lost request' | 'slow' | number;
+type Fate = 'done' | 'lost answer' | 'lost request' | 'slow' | 'slow, and lost' | number;
 
 /** An order that was booked. */
 interface Order {
@@ -18,7 +18,7 @@ export interface OrderBook {
   readonly fetch: Transport;
   /** What becomes of the next requests, in order; after them all is done. */
   readonly plan: (...fates: readonly Fate[]) => void;
-  /** Answers what is slow. */
+  /** Does what is slow. */
   readonly answer: () => void;
   readonly orders: readonly Order[];
   /** The keys of the requests, in the order in which they came. */
@@ -59,7 +59,7 @@ export function createOrderBook(): OrderBook {
       keys.push(key);
       bodies.push(body);
       const fate = fates.shift() ?? 'done';
-      if (fate === 'slow') {
+      if (fate === 'slow' || fate === 'slow, and lost') {
         await new Promise<void>((go, fail) => {
           waiting.push(go);
           init.signal?.addEventListener('abort', () => fail(init.signal?.reason as Error));
@@ -70,7 +70,8 @@ export function createOrderBook(): OrderBook {
       const known = orders.find((order) => order.key === key);
       if (known && known.body !== body) return new Response(null, { status: 422 });
       const order = known ?? book(key, body);
-      if (fate === 'lost answer') throw new TypeError('Failed to fetch');
+      if (fate === 'lost answer' || fate === 'slow, and lost')
+        throw new TypeError('Failed to fetch');
       return Response.json(order);
     },
   };

@@ -273,10 +273,23 @@ describe('after a failure that was surely not done', () => {
     const rig = createFormRig();
     rig.book.plan(422);
     const form = open(rig);
-    void form.press();
-    await rig.time.advance(99);
-    expect(await form.press()).toMatchObject({ status: 'failed' });
+    const queued = form.press().then(() => form.last().submit(kite));
+    await rig.time.settle();
+    expect(await queued).toMatchObject({ status: 'failed' });
     expect(rig.book.keys).toHaveLength(1);
+  });
+
+  test('a press as soon as the failure is shown is a press of its own', async () => {
+    const rig = createFormRig();
+    rig.book.plan(422);
+    const form = open(rig);
+    void form.press();
+    await rig.time.advance(1);
+    expect(form.last().status).toBe('error');
+    const second = form.press();
+    await rig.time.settle();
+    expect(await second).toMatchObject({ status: 'succeeded' });
+    expect(new Set(rig.book.keys).size).toBe(2);
   });
 });
 
@@ -290,6 +303,19 @@ describe('after an outcome that is unknown', () => {
     expect(await result).toMatchObject({ status: 'unknown' });
     return { rig, form, key: rig.book.keys[0] };
   }
+
+  test('a press as soon as that is shown finds out under the same key', async () => {
+    const rig = createFormRig();
+    rig.book.plan('lost answer');
+    const form = open(rig);
+    void form.press();
+    await rig.time.advance(1);
+    expect(form.last().unknown).toMatchObject({ idempotencyKey: rig.book.keys[0] });
+    const second = form.press();
+    await rig.time.settle();
+    expect(await second).toMatchObject({ status: 'succeeded' });
+    expect(rig.book.keys).toEqual([rig.book.keys[0], rig.book.keys[0]]);
+  });
 
   test('it is told, and the same payload finds out under the same key', async () => {
     const { rig, form, key } = await lose();

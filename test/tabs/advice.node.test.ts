@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SharePorts } from '../../src/tabs/ports.ts';
 import { stateOf } from '../../src/origin/status.ts';
-import type { Hear, Leader } from '../../src/tabs/leader.ts';
+import type { Receive, Leader } from '../../src/tabs/leader.ts';
 import { createTabs } from '../../src/tabs/share-across-tabs.ts';
 import { openOrigin, type OriginRig } from '../origin/rig.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
@@ -33,7 +33,7 @@ function openBrowser() {
       const tell = (key: string, scope: string, isLeader: boolean): void =>
         void leads.push(`${ownClock.elapsed()} ${key} '${scope}' ${isLeader ? 'start' : 'end'}`);
       const tabs = createTabs(ownClock, () => number / 10, ports, new Set([tell]));
-      const join = (hear: Hear): Leader => tabs.join('origin', hear);
+      const join = (receive: Receive): Leader => tabs.join('origin', receive);
       return { ...openOrigin({}, () => 0.5, join, ownClock), leads };
     },
     post(message: object) {

@@ -50,7 +50,7 @@ function askMany(outcome: typeof down | typeof ok, everyMs: number) {
     const admission = origins.admissionOf(`${url}/a`);
     const target = { endpoint: 'GET /a', limitScope: 'GET /a', isNew: true, risk: 0 } as const;
     for (let times = 0; times < 2; times++) {
-      admission.enter(target)?.settle(outcome);
+      admission.enter(target)?.end(outcome);
     }
     clock.advance(everyMs);
   }

@@ -1,5 +1,5 @@
 import { onlineManager, type QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { useEffect, useId, useRef, useSyncExternalStore } from 'react';
+import { useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
 import { useOutbox, useOutboxEntries } from 'steadfetch/react';
 import { idempotent } from 'steadfetch/server';
 import { OutboxBadge } from 'steadfetch/ui';
@@ -105,8 +105,11 @@ function Stage({ run, trouble }: { readonly run: number; readonly trouble: Troub
   const press = (): void => {
     for (const side of sides) panes.current[side]?.querySelector('form')?.requestSubmit();
   };
+  // Otherwise a note that is sent meanwhile is forgotten with the run before.
+  const [isClearing, setIsClearing] = useState(false);
   const startOver = async (): Promise<void> => {
-    await clear();
+    setIsClearing(true);
+    await clear().finally(() => setIsClearing(false));
     session.startOver();
   };
   const pane = (side: Side, NoteForm: typeof alone.NoteForm, queryClient: QueryClient) => (
@@ -134,7 +137,13 @@ function Stage({ run, trouble }: { readonly run: number; readonly trouble: Troub
           <TroubleSwitch act="send" troubles={troubles} chosen={trouble} />
           <div className="actions">
             <WordsField words={words} />
-            <button type="button" className="button" data-primary onClick={press}>
+            <button
+              type="button"
+              className="button"
+              data-primary
+              disabled={isClearing}
+              onClick={press}
+            >
               Send on both sides
             </button>
             <button type="button" className="button" onClick={() => location.reload()}>

@@ -33,7 +33,7 @@ export function Mutations({
         <section className="card" aria-label="Mutations of this page">
           <header>
             <h2>Mutations of this page</h2>
-            <span className="soft">gone with it</span>
+            <span className="soft">lost when it closes</span>
           </header>
           <table>
             <thead>

@@ -1,7 +1,6 @@
 import {
   type KeyboardEvent,
   type ReactElement,
-  type ReactNode,
   useEffect,
   useId,
   useMemo,
@@ -85,12 +84,15 @@ export function Panel({
         )}
       </div>
       {replay && <ReplayBar replay={replay} onChange={setReplay} />}
-      <Body
+      <div
         // Each tab starts scrolled to its top.
         key={name}
+        className={name === 'Operations' || name === 'Log' ? 'body bare' : 'body'}
+        role="tabpanel"
         id={`${id}panel`}
-        labelledBy={`${id}${name}`}
-        isBare={name === 'Operations' || name === 'Log'}
+        aria-labelledby={`${id}${name}`}
+        // It scrolls, and may contain nothing focusable.
+        tabIndex={0}
       >
         <Content
           name={name}
@@ -106,7 +108,7 @@ export function Panel({
             setReplay({ events: given, name: file, at: end, isRunning: false });
           }}
         />
-      </Body>
+      </div>
       <p className={message ? 'bar foot soft' : 'told'} role="status">
         {message}
       </p>
@@ -213,31 +215,6 @@ function Content({
   }
 }
 
-function Body({
-  id,
-  labelledBy,
-  isBare,
-  children,
-}: {
-  readonly id: string;
-  readonly labelledBy: string;
-  readonly isBare: boolean;
-  readonly children: ReactNode;
-}): ReactElement {
-  return (
-    <div
-      className={isBare ? 'body bare' : 'body'}
-      role="tabpanel"
-      id={id}
-      aria-labelledby={labelledBy}
-      // It scrolls, and may contain nothing focusable.
-      tabIndex={0}
-    >
-      {children}
-    </div>
-  );
-}
-
 /** Plays a recording in real time. */
 function useReplay(
   replay: Replay | undefined,
@@ -296,7 +273,7 @@ function ReplayBar({
   );
 }
 
-/** Waves that calm down. */
+/** The logo. */
 export const Mark = (): ReactElement => (
   <svg width="18" height="18" viewBox="0 0 18 18" fill="none" aria-hidden>
     <path

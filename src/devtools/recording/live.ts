@@ -1,4 +1,4 @@
-import type { Mutation, Query, QueryClient } from '@tanstack/react-query';
+import type { QueryClient } from '@tanstack/react-query';
 import { type Outbox, outboxOf } from '../../outbox/query-adapter/outbox.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { queryControlsOf } from '../../react-query/controls.ts';
@@ -68,14 +68,12 @@ function findControls(
   isIt: (operation: Operation | undefined) => operation is Operation,
 ): Partial<RetryControls> | undefined {
   for (const client of clients) {
-    const query = find(client.getQueryCache().getAll(), (one: Query) =>
-      isIt(instance.byQuery.get(one)),
-    );
+    const queries = client.getQueryCache().getAll();
+    const query = queries.find((one) => isIt(instance.byQuery.get(one)));
     if (query)
       return queryControlsOf(queryStatusesOf(client, 'SteadfetchDevtools'), query.queryHash);
-    const mutation = find(client.getMutationCache().getAll(), (one: Mutation) =>
-      isIt(runOf(one)?.operation),
-    );
+    const mutations = client.getMutationCache().getAll();
+    const mutation = mutations.find((one) => isIt(runOf(one)?.operation));
     const operation = mutation && runOf(mutation)?.operation;
     if (operation)
       return {
@@ -87,5 +85,3 @@ function findControls(
     if (isIt(operation)) return { retryNow: () => operation.retryNow() };
   return undefined;
 }
-
-const find = <T>(all: readonly T[], is: (one: T) => boolean): T | undefined => all.find(is);

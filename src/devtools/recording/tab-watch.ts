@@ -52,7 +52,6 @@ export function createTabWatch(
   const others = new Map<string, KnownTab>();
   let messages: readonly TabMessage[] = [];
   let life: TabLife = 'visible';
-  let lastKey = 0;
   let channel: ShareChannel | undefined;
 
   const self = (): KnownTab => ({
@@ -81,27 +80,17 @@ export function createTabWatch(
       show();
     }
   };
-  /** Reads the messages between the instances of the tabs. */
-  const overhear = (data: unknown): void => {
-    const { key, kind, scope, isProbed, forMs, remaining } = Object(data) as Record<
-      string,
-      unknown
-    >;
-    if (typeof key !== 'string' || typeof scope !== 'string') return;
-    const what = scope || key.split(' ')[0];
-    const text =
-      kind === 'limit'
-        ? `${what} takes ${String(remaining)} more requests within ${Number(forMs) / 1000} s`
-        : kind === 'up'
-          ? `${what} is up again`
-          : `${what} is down${isProbed === true ? ', and probed by the tab that says so' : ''}`;
-    lastKey++;
-    messages = [{ key: lastKey, at: wall.now(), text }, ...messages].slice(0, mostMessages);
+  /** Logs a message between the instances of the tabs. */
+  const log = (data: unknown): void => {
+    const text = describeMessage(Object(data) as Record<string, unknown>);
+    if (text === undefined) return;
+    const key = (messages[0]?.key ?? 0) + 1;
+    messages = [{ key, at: wall.now(), text }, ...messages].slice(0, mostMessages);
     show();
   };
   if (hasPage()) {
     channel = openChannel('steadfetch-devtools', receive);
-    openChannel('steadfetch', overhear);
+    openChannel('steadfetch', log);
     watchPageState((next) => {
       life = next;
       channel?.post({ kind: 'here', tab: self() });
@@ -116,4 +105,17 @@ export function createTabWatch(
       show();
     },
   };
+}
+
+function describeMessage(message: Readonly<Record<string, unknown>>): string | undefined {
+  const { key, kind, scope, isProbed, forMs, remaining, pauseMs } = message;
+  if (typeof key !== 'string' || typeof scope !== 'string') return undefined;
+  const what = scope || key.split(' ')[0];
+  if (kind === 'limit')
+    return `${what} takes ${String(remaining)} more requests within ${Number(forMs) / 1000} s`;
+  if (kind === 'pace' && Number(pauseMs) > 0)
+    return `${what} has refused a request, and is paused for ${Number(pauseMs) / 1000} s`;
+  if (kind === 'up') return `${what} is up again`;
+  if (kind !== 'down') return undefined;
+  return `${what} is down${isProbed === true ? ', and probed by the tab that says so' : ''}`;
 }

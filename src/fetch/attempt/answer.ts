@@ -7,7 +7,7 @@ import { mistake } from '../init.ts';
 import type { Attempt } from './attempt.ts';
 import { shownType, succeeded } from './classify.ts';
 import { fail, hintAtCors, recordFailure } from './failure.ts';
-import { findGuard, guardAnswer } from './guard.ts';
+import { findGuard, type Guard, guardAnswer } from './guard.ts';
 
 /**
  * The answer of a transport, guarded. One that tests make by hand needs no more than a status, `ok` or a
@@ -44,18 +44,19 @@ export function accept(
   const { status } = response;
   attempt.markFailed(failure);
   attempt.limit.stop();
+  const guard = findGuard(response);
   // Nothing more comes. React Native has no streams: all of it is there.
-  const isWhole = failure ? !findGuard(response)?.isStreaming : [0, 204, 205].includes(status);
-  if (request.method === 'HEAD' || isWhole) attempt.end();
-  else if (failure && !request.isRaw) void keepBody(attempt, response);
-  else if (request.signal || attempt.line) void endWhenUnread(attempt, response);
+  const isWhole = failure ? !guard?.isStreaming : [0, 204, 205].includes(status);
+  if (!guard || isWhole || request.method === 'HEAD') attempt.end();
+  else if (failure && !request.isRaw) void keepBody(attempt, guard);
+  else if (request.signal || attempt.line) void endWhenUnread(attempt, guard);
   // Only its body is under way, and that is timed while it is read.
   request.end();
   if (!failure) {
     endExtensions(attempt, succeeded(status));
     const { operation } = request;
     operation.errors.recordRaw();
-    if (!operation.isSingle) operation.recordAnswer(nameOf(attempt));
+    if (!operation.given.isSingle) operation.recordAnswer(nameOf(attempt));
     attempt.emitEnd(succeeded(status), undefined, response);
     return response;
   }
@@ -89,18 +90,22 @@ const nameOf = ({ request, init: { body } }: Attempt): string =>
   typeof body === 'string' ? `${request.name} ${body.slice(0, 10_000)}` : request.name;
 
 let unread: FinalizationRegistry<Attempt> | undefined;
+const turn = Promise.resolve();
 
 /**
  * Its readers hold the answer: once that is gone, nothing more is wanted. Most are read within a few
  * microtasks, and a registry costs the garbage collector more than all else costs here: it is asked for the
  * others only.
  */
-async function endWhenUnread(attempt: Attempt, response: Response): Promise<void> {
-  for (let turn = 0; turn < 8; turn++) await Promise.resolve();
+async function endWhenUnread(attempt: Attempt, guard: Guard): Promise<void> {
+  for (let turns = 0; turns < 8; turns++) {
+    await turn;
+    if (guard.isRead) return;
+  }
   // There is none in React Native.
-  if (findGuard(response)?.isRead || typeof FinalizationRegistry === 'undefined') return;
+  if (typeof FinalizationRegistry === 'undefined') return;
   unread ??= new FinalizationRegistry((lost) => lost.end());
-  unread.register(response, attempt);
+  unread.register(guard.response, attempt);
 }
 
 /** So long the Problem Details of a failure are waited for, which are most often there with its headers. */
@@ -127,13 +132,12 @@ const mostBytes = 65_536;
  * is, and its connection is free. The rest of a larger one has the limit of a silence until it is read. That
  * of an answer which another client reads stays native: a service worker may pass it on.
  */
-async function keepBody(attempt: Attempt, response: Response): Promise<void> {
+async function keepBody(attempt: Attempt, guard: Guard): Promise<void> {
   try {
-    if (response.bodyUsed) return;
-    const guard = findGuard(response);
-    if (await guard?.readAhead(mostBytes)) attempt.end();
+    if (guard.bodyUsed) return;
+    if (await guard.readAhead(mostBytes)) attempt.end();
     // A reader has a limit of its own, and ends the attempt.
-    else if (!guard?.isTaken) attempt.limitUnread();
+    else if (!guard.isTaken) attempt.limitUnread();
   } catch {
     // Its readers report it.
   }

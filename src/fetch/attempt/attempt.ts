@@ -126,12 +126,14 @@ export class Attempt implements EventListenerObject, Queued, Progress {
   /** The silence that is timed, in milliseconds, and since when. */
   #silenceMs = 0;
   #silentSince = 0;
+  /** When it was handed to the transport, or a part of it has moved since. */
+  #movedAt = 0;
   #bytesRead = 0;
   /** Its bodies, clones too, that were not cancelled, and the reads of them that are under way. */
   #bodies = 0;
   #reads = 0;
   /** They wait for its answer or its body, and are rejected when it is stopped. */
-  #waits: Set<(reason: unknown) => void> | undefined;
+  readonly #waits: ((reason: unknown) => void)[] = [];
 
   constructor(
     context: FetchContext,
@@ -148,11 +150,11 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     this.signal = signal;
     const isAgain = operation.attempt > 1 || !!sent?.permit.isTrial;
     // A failure may be in the browser's cache: a retry or a probe must leave the device.
-    const cache = isAgain && mayBeCached(request, init) ? 'no-cache' : init.cache;
-    this.init = cache === undefined ? { ...init, signal } : { ...init, signal, cache };
+    const mustLeave = isAgain && mayBeCached(request, init);
+    this.init = mustLeave ? { ...init, signal, cache: 'no-cache' } : { ...init, signal };
     this.limit = new TimeLimit(context, this, operation.pauses);
     this.bytes = bodyBytes(input, init);
-    this.limitMs = headersLimitOf(policy, this.bytes, operation.timeoutFactor);
+    this.limitMs = headersLimitOf(policy, this.bytes, operation.given.timeoutFactor);
     this.idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : timeout;
     this.#sent = sent;
     this.effect = sent?.effect;
@@ -184,12 +186,15 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     const { context, request } = this;
     // Not as a method: a browser's fetch refuses any `this` but its window.
     const { transport, client, emitter } = context;
+    this.recordProgress();
     if (this.#number > 0) this.startLimit();
     else {
       this.#number = context.nextRequest();
       request.signal?.addEventListener('abort', this);
-      if (context.lines && !request.isLocal) this.line = context.lines.join(request.url, this);
-      else this.startLimit();
+      const { lines } = context;
+      const isProbe = !!this.#sent?.permit.isTrial;
+      if (!lines || request.isLocal) this.startLimit();
+      else this.line = lines.join(request.url, this, isProbe);
       this.#emit();
     }
     const { input } = request;
@@ -205,15 +210,21 @@ export class Attempt implements EventListenerObject, Queued, Progress {
    * or its body, does not heed the signal. A value that comes too late is given to `discardLate`.
    */
   untilStopped<T>(begun: T | Promise<T>, discardLate?: (late: T) => void): Promise<T> {
-    const waits = (this.#waits ??= new Set());
+    const waits = this.#waits;
     const { signal } = this;
     return new Promise((resolve, reject) => {
+      // One, as a rule.
+      const isOver = (): boolean => {
+        const at = waits.indexOf(reject);
+        if (at >= 0) waits.splice(at, 1);
+        return at < 0;
+      };
       if (signal.aborted) reject(signal.reason);
-      else waits.add(reject);
+      else waits.push(reject);
       Promise.resolve(begun).then(
-        (value) => (waits.delete(reject) ? resolve(value) : discardLate?.(value)),
+        (value) => (isOver() ? discardLate?.(value) : resolve(value)),
         (error: unknown) => {
-          waits.delete(reject);
+          isOver();
           reject(error);
         },
       );
@@ -225,9 +236,13 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     this.#limitSilence(this.limitMs);
   }
 
+  limitSinceSent(): void {
+    this.#limitSilence(this.limitMs, this.#movedAt);
+  }
+
   /** A part of it has moved: the silence begins anew. One timer serves them all. */
   recordProgress(): void {
-    this.#silentSince = this.context.clock.now();
+    this.#silentSince = this.#movedAt = this.context.clock.now();
   }
 
   /** So much of its body has come. A clone may read what came before: that is no sign of life. */
@@ -294,8 +309,7 @@ export class Attempt implements EventListenerObject, Queued, Progress {
   stop(reason: unknown): void {
     this.end();
     this.#controller.abort(reason);
-    for (const reject of this.#waits ?? []) reject(this.signal.reason);
-    this.#waits?.clear();
+    for (const reject of this.#waits.splice(0)) reject(this.signal.reason);
   }
 
   /** All of it is in, or nothing more is wanted. */
@@ -324,10 +338,10 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     this.#emit(outcome);
   }
 
-  #limitSilence(limitMs: number): void {
+  #limitSilence(limitMs: number, sinceMs: number = this.context.clock.now()): void {
     this.#silenceMs = limitMs;
-    this.recordProgress();
-    this.limit.restart(limitMs);
+    this.#silentSince = sinceMs;
+    this.limit.restart(Math.max(0, sinceMs + limitMs - this.context.clock.now()));
   }
 
   #release(): void {

@@ -41,7 +41,10 @@ export class CheckedReader implements PartReader {
   /** @throws TypeError for a body that has ended too early; the error that it broke with. */
   async read(): Promise<Part> {
     try {
-      return await this.#read();
+      const part = await this.#source.read();
+      if (part.done) this.#end();
+      else this.#take(part.value);
+      return part;
     } catch (error) {
       this.#isBroken = true;
       throw error;
@@ -54,19 +57,17 @@ export class CheckedReader implements PartReader {
     return this.#source.cancel(reason);
   }
 
-  async #read(): Promise<Part> {
-    const part = await this.#source.read();
-    if (part.done) {
-      // Another client has read the body itself.
-      if (!this.#attempt.context.client)
-        checkLength(this.#response, this.#attempt.request.method, this.#bytes);
-      this.#check?.end();
-    } else {
-      this.#bytes += part.value.byteLength;
-      this.#attempt.recordBytes(this.#bytes);
-      this.#check?.take(part.value);
-    }
-    return part;
+  #take(bytes: Bytes): void {
+    this.#bytes += bytes.byteLength;
+    this.#attempt.recordBytes(this.#bytes);
+    this.#check?.take(bytes);
+  }
+
+  #end(): void {
+    const { context, request } = this.#attempt;
+    // Another client has read the body itself.
+    if (!context.client) checkLength(this.#response, request.method, this.#bytes);
+    this.#check?.end();
   }
 }
 

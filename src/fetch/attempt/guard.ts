@@ -63,7 +63,7 @@ function isByteStream(stream: ReadableStream): boolean {
 }
 
 /** One guarded answer, or a clone of one, and all that is read of it. */
-class Guard {
+export class Guard {
   readonly response: Response;
   /** What was handed out first, of which this may be a clone: an error of either names it. */
   readonly #original: Response;
@@ -119,14 +119,11 @@ class Guard {
       content = await this.#receiveAgain(name, cause);
     }
     attempt.end();
+    const isMocked =
+      process.env.NODE_ENV !== 'production' && !this.#isRead && isMock(this.#source.target);
     // In two steps, so that what cannot be parsed is told from what did not arrive.
     try {
-      return await convert(
-        content,
-        name,
-        original.headers,
-        this.#isMock && !this.#isRead ? undefined : parse,
-      );
+      return await convert(content, name, original.headers, isMocked ? undefined : parse);
     } catch (error) {
       throw notParsed(attempt, error, original);
     }
@@ -159,10 +156,6 @@ class Guard {
     return this.#attempt.awaitBody(this.#keep().readAhead(mostBytes));
   }
 
-  get #isMock(): boolean {
-    return process.env.NODE_ENV !== 'production' && isMock(this.#source.target);
-  }
-
   /** From now on its body has several readers. */
   #keep(): KeptBody {
     return (this.#source.kept ??= new KeptBody(this.#open() as PartReader));
@@ -179,9 +172,10 @@ class Guard {
   async #receive(name: ReaderName): Promise<unknown> {
     const reader = this.#open();
     if (!reader) {
+      const isMocked = process.env.NODE_ENV !== 'production' && isMock(this.#source.target);
       // That of React Native fails on an empty text.
-      const isText = name === 'json' && !this.#isMock;
-      return this.#attempt.awaitBody(callOwn(this.#source, isText ? 'text' : name));
+      const reading = name === 'json' && !isMocked ? 'text' : name;
+      return this.#attempt.awaitBody(callOwn(this.#source, reading));
     }
     this.#isRead = true;
     try {
@@ -255,9 +249,9 @@ class Guard {
 const guards = createSlot<object, Guard>();
 
 /** The guard of an answer that has one: all but opaque ones have. */
-export const findGuard = (response: object): Guard | undefined => guards.get(response);
+export const findGuard: (response: object) => Guard | undefined = guards.get;
 
-const guardOf = (response: object): Guard => guards.get(response) as Guard;
+const guardOf = guards.get as (response: object) => Guard;
 
 /** The members that are ours, whatever the answer is. */
 const members: object & ThisType<Response> = {
@@ -337,7 +331,7 @@ function guard(attempt: Attempt, target: Response, native?: object, original?: R
 }
 
 /** Reads an answer as JSON. One without content is null. */
-export async function readJson(response: Response): Promise<unknown> {
+export function readJson(response: Response): Promise<unknown> {
   return findGuard(response)?.read('json', parseContent) ?? response.json();
 }
 

@@ -13,7 +13,7 @@ const slowestBytesPerMs = 8;
 export function headersLimitOf(
   { timeout, uploadBytesPerSecond }: Pick<Policy, 'timeout' | 'uploadBytesPerSecond'>,
   bytes: number,
-  factor: number,
+  factor: number = 1,
 ): number {
   const leastMs = typeof timeout === 'object' ? timeout.headersMs : timeout;
   const uploadMs = bytes > packetBytes ? Math.ceil((bytes / uploadBytesPerSecond) * 1000) : 0;

@@ -4,6 +4,8 @@ import { originOf } from '../../lib/input/url.ts';
 export interface Queued {
   /** It has its place: silence from now on is its own. Called again, the limit starts anew. */
   readonly startLimit: () => void;
+  /** It has never waited: its limit counts from its sending. */
+  readonly limitSinceSent: () => void;
   /** A body has taken its place: it waits. */
   readonly liftLimit: () => void;
 }
@@ -19,25 +21,30 @@ const multiplexedPlaces = 100;
  */
 export class Line {
   #places = http1Places;
-  /** Those without an answer, and whether they have a place. Those that have come first. */
-  readonly #unanswered = new Map<Queued, boolean>();
+  /** Those without an answer, in the order of sending. The first have places. */
+  readonly #unanswered = new Map<Queued, 'placed' | 'waiting' | 'probe'>();
   /** Those whose body is being read: it takes a place until it ends. */
   readonly #bodies = new Set<Queued>();
 
-  /** A request is handed to the transport. @returns whether it has a place. */
-  add(request: Queued): boolean {
-    this.#unanswered.set(request, false);
+  /**
+   * A request is handed to the transport. A probe is timed at once: others wait for its answer.
+   *
+   * @returns whether it waits.
+   */
+  add(request: Queued, isProbe: boolean): boolean {
+    this.#unanswered.set(request, isProbe ? 'probe' : 'waiting');
+    if (isProbe) request.startLimit();
     this.#advance();
-    return !!this.#unanswered.get(request);
+    return this.#unanswered.get(request) === 'waiting';
   }
 
   /** Its headers have come. Until its body is read, it is taken for a small one, which takes no place. */
   receiveHeaders(request: Queued, { headers }: Response): void {
-    // An answer from the network to one that waits: there are more places.
-    if (this.#unanswered.get(request) === false && !mayBeStored(headers))
-      this.#places = this.#places < multiplexedPlaces ? multiplexedPlaces : Infinity;
+    // An answer from the network to one behind: there are more places.
+    const hasOvertaken = this.#isBehind(request) && !mayBeStored(headers);
     this.#unanswered.delete(request);
-    this.#advance();
+    if (!hasOvertaken) this.#advance();
+    else this.#widen(this.#places < multiplexedPlaces ? multiplexedPlaces : Infinity);
   }
 
   /** Its body is being read. */
@@ -48,27 +55,44 @@ export class Line {
 
   /** It has ended, however: told again, nothing happens. */
   end(request: Queued): void {
-    this.#bodies.delete(request);
-    this.#unanswered.delete(request);
-    this.#advance();
+    const hadBody = this.#bodies.delete(request);
+    if (this.#unanswered.delete(request) || hadBody) this.#advance();
   }
 
   /** The origin speaks HTTP/2 or 3. */
   multiplex(): void {
-    this.#places = Math.max(this.#places, multiplexedPlaces);
+    if (this.#places < multiplexedPlaces) this.#widen(multiplexedPlaces);
+  }
+
+  /** Whether those in front of it have all places. */
+  #isBehind(request: Queued): boolean {
+    let room = this.#places - this.#bodies.size;
+    for (const one of this.#unanswered.keys()) {
+      if (one === request) return room <= 0;
+      room--;
+    }
+    return false;
+  }
+
+  /** There have been more places all the time: what has counted as waiting was out. */
+  #widen(places: number): void {
+    this.#places = places;
     this.#advance();
+    for (const [request, state] of this.#unanswered)
+      if (state !== 'waiting') request.limitSinceSent();
   }
 
   /** Gives the places to the first ones. */
   #advance(): void {
     let room = this.#places - this.#bodies.size;
-    for (const [request, hasPlace] of this.#unanswered) {
-      const isFirst = room-- > 0;
-      if (isFirst !== hasPlace) {
-        this.#unanswered.set(request, isFirst);
-        if (isFirst) request.startLimit();
+    for (const [request, state] of this.#unanswered) {
+      const next = room-- > 0 ? 'placed' : 'waiting';
+      if (state === 'probe') continue;
+      if (next !== state) {
+        this.#unanswered.set(request, next);
+        if (next === 'placed') request.startLimit();
         else request.liftLimit();
-      } else if (!isFirst) return;
+      } else if (next === 'waiting') return;
     }
   }
 }
@@ -79,9 +103,9 @@ export class Lines {
   #isWatching = false;
 
   /** A request with this URL is handed to the transport. @returns the line that it is in. */
-  join(url: string, request: Queued): Line {
+  join(url: string, request: Queued, isProbe: boolean): Line {
     const line = this.#lineOf(url);
-    if (!line.add(request)) this.#watch();
+    if (line.add(request, isProbe)) this.#watch();
     return line;
   }
 

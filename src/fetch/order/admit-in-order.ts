@@ -1,8 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
-import { shown } from '../../lib/input/url.ts';
+import { originOf, shown } from '../../lib/input/url.ts';
 import { warn } from '../../lib/input/warn.ts';
-import { reportFailure } from '../../operation/error-info.ts';
-import { NotSentError } from '../../operation/errors.ts';
+import { createError, NotSentError } from '../../operation/errors.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Obstacle, WriteOrder } from '../../operation/write-order.ts';
 import { isSafeMethod } from '../../policy/operation.ts';
@@ -39,17 +38,15 @@ export function admitInOrder(context: OrderContext, way: Way): Way {
       return found;
     };
     const begin = (sent: Sent): Sent | Promise<Sent> => {
+      let isClear = false;
       try {
-        if (obstacle() === undefined) {
-          write.send();
-          return sent;
-        }
-      } catch (error) {
-        giveBack(sent);
-        throw error;
+        isClear = obstacle() === undefined;
+      } finally {
+        if (!isClear) giveBack(sent);
       }
-      giveBack(sent);
-      return admitLater(request);
+      if (!isClear) return admitLater(request);
+      write.send();
+      return sent;
     };
     if (!request.signal?.aborted && obstacle() !== undefined) return admitLater(request);
     const admitted = way.admit(request);
@@ -100,7 +97,8 @@ async function goFirst(
   // An upload may take minutes: the reads of those do not wait.
   const isFree = (): boolean =>
     sentAt === undefined ? whyPaused(request) === 'queued' : clock.now() < sentAt + answeredMs;
-  const end = waitingWrites.begin(request.url, isFree);
+  const own = originOf(request.url);
+  const end = waitingWrites.addSource((origin) => origin === own && isFree());
   request.wait(end);
   try {
     const sent = await begin(await admitted);
@@ -124,7 +122,7 @@ function isGuarded({ input, init }: SteadyRequest): boolean {
 
 /** Nothing was sent with it. */
 function giveBack({ permit, effect, request }: Sent): void {
-  permit.settle(undefined, undefined, true);
+  permit.end(undefined, undefined, true);
   request.operation.effects.resolve(effect, 'no');
 }
 
@@ -134,13 +132,9 @@ function supersede({ operations }: OrderContext, request: SteadyRequest): NotSen
   if (process.env.NODE_ENV !== 'production') warnOfOrder(operations, name);
   const processed = operation.effects.wasSent() ? 'unknown' : 'no';
   const outcome: Failure = { kind: 'superseded', processed };
-  const error = new NotSentError('A later change was sent meanwhile, and this one would undo it.', {
-    operation: operation.view(request),
-    outcome,
-    cause: operation.errors.lastError,
-  });
-  reportFailure(error, { request, operation, failure: outcome });
-  return error;
+  const text = 'A later change was sent meanwhile, and this one would undo it.';
+  const cause = operation.errors.lastError;
+  return createError(NotSentError, text, operation, outcome, cause, { request });
 }
 
 /** For development. */

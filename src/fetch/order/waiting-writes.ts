@@ -3,14 +3,7 @@ import { originOf } from '../../lib/input/url.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { letGoFirst } from './let-go-first.ts';
 
-/** A write that had to wait: it is sent, or would be as soon as its origin lets it. */
-interface WaitingWrite {
-  readonly origin: string;
-  /** Nothing but its turn keeps it back. */
-  readonly isFree: () => boolean;
-}
-
-/** Says whether it is about to send writes to this origin that had to wait. */
+/** Says whether it is about to send writes to this origin that had to wait, or has sent them. */
 type WriteSource = (origin: string) => boolean;
 
 /** A read waits for no longer: what a user sees is not kept back by a server that does not answer. */
@@ -22,7 +15,6 @@ const longestMs = 5000;
  */
 export class WaitingWrites {
   readonly #clock: Clock;
-  readonly #writes: Set<WaitingWrite> = new Set();
   readonly #sources: Set<WriteSource> = new Set();
   /** They have waited long enough. */
   readonly #passed: WeakSet<Operation> = new WeakSet();
@@ -31,14 +23,7 @@ export class WaitingWrites {
     this.#clock = clock;
   }
 
-  /** A write waits. @returns what says that it was answered, or is not sent. */
-  begin(url: string, isFree: () => boolean): () => void {
-    const write = { origin: originOf(url), isFree };
-    this.#writes.add(write);
-    return () => void this.#writes.delete(write);
-  }
-
-  /** What keeps writes elsewhere. @returns what removes it. */
+  /** Writes wait there. @returns what says that they were answered, or are not sent. */
   addSource(source: WriteSource): () => void {
     this.#sources.add(source);
     return () => void this.#sources.delete(source);
@@ -49,14 +34,13 @@ export class WaitingWrites {
     const { at } = operation.route;
     if (!at || this.#passed.has(operation)) return false;
     const origin = originOf(at.sent.url ?? '');
-    for (const write of this.#writes) if (write.origin === origin && write.isFree()) return true;
     for (const source of this.#sources) if (source(origin)) return true;
     return false;
   }
 
   /** Whether any write waits, wherever it goes. */
   isAny(): boolean {
-    return this.#writes.size + this.#sources.size > 0;
+    return this.#sources.size > 0;
   }
 
   /**

@@ -14,7 +14,7 @@ export function hasPage(): boolean {
 export const isEngine = (): boolean => typeof SecurityPolicyViolationEvent !== 'undefined';
 
 /** Makes the browser ask before the page is left, until the returned function is called. */
-export function askBeforeLeaving(): () => void {
+export function promptBeforeUnload(): () => void {
   const page = globalThis as Partial<typeof globalThis>;
   const prevent = (event: BeforeUnloadEvent): void => {
     event.preventDefault();

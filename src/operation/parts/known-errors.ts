@@ -14,7 +14,6 @@ import type { EventDetail } from '../events.ts';
 import { reportFailure, reportOf } from '../error-info.ts';
 import { failureOfAbort, isSteadfetchError } from '../errors.ts';
 import type { FailureReport, RequestFacts } from '../facts.ts';
-import type { Write } from '../write-order.ts';
 import type { Effects } from './effects.ts';
 import type { Route } from './route.ts';
 
@@ -26,7 +25,6 @@ interface Failed {
   readonly policyOf: (facts?: RequestFacts) => Policy;
   readonly view: (facts?: RequestFacts) => Operation;
   readonly emit: (detail: EventDetail) => void;
-  readonly writeTo: (resource: string) => Write | undefined;
 }
 
 /** An aborted signal. Without `aborted`, Steadfetch itself dropped the request. */
@@ -206,7 +204,7 @@ export class KnownErrors {
       limitedMs,
       isAlone,
       isForeign: !route.at,
-      isSuperseded: shared.writeOrder.isSuperseded(operation, request?.url),
+      isSuperseded: request?.write?.obstacle() === 'superseded',
       onMistake: policy.shouldRetry && reporterOf(shared, 'shouldRetry', remedy),
     });
     this.#recordDecision(operation, error, report, decision, failure, policy.maxRetries);

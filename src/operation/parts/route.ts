@@ -66,7 +66,7 @@ export class Route {
   returnPermit(): void {
     const permit = this.#permit;
     this.#permit = undefined;
-    permit?.settle(undefined, undefined, true);
+    permit?.end(undefined, undefined, true);
   }
 
   /** Reads what the origin knows about a failed attempt. */

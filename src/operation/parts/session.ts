@@ -1,7 +1,6 @@
 import type { Operation as OperationView } from '../../policy/operation.ts';
 import type { Failure, Processed } from '../../policy/outcome.ts';
-import { reportFailure } from '../error-info.ts';
-import { NotSentError, SteadfetchError } from '../errors.ts';
+import { createError, NotSentError, SteadfetchError } from '../errors.ts';
 import type { RequestFacts } from '../facts.ts';
 
 /** From one log-in to the next: what was begun in it sends nothing once it is over. */
@@ -35,19 +34,15 @@ export function endedWithSession(
   request?: RequestFacts,
 ): SteadfetchError {
   const outcome: Failure = { kind: 'aborted', processed };
-  const init = { operation: operation.view(request), outcome, cause: operation.errors.lastError };
-  const error = isOut
-    ? new SteadfetchError(
-        processed === 'no'
-          ? 'A log-out, or the clearing of its cache, has ended this while it was under way.'
-          : 'A log-out, or the clearing of its cache, has ended this while it was under way. Whether it was done is not known.',
-        init,
-      )
-    : new NotSentError(
-        'A log-out, or the clearing of its cache, has ended this before it was sent.',
-        init,
-      );
-  // It is tried again by no loop.
-  reportFailure(error, { request, operation, failure: outcome, unsent: 'dropped' });
-  return error;
+  const when = isOut ? 'while it was under way' : 'before it was sent';
+  const what = isOut && processed !== 'no' ? ' Whether it was done is not known.' : '';
+  return createError(
+    isOut ? SteadfetchError : NotSentError,
+    `A log-out, or the clearing of its cache, has ended this ${when}.${what}`,
+    operation,
+    outcome,
+    operation.errors.lastError,
+    // It is tried again by no loop.
+    { request, unsent: 'dropped' },
+  );
 }

@@ -1,49 +1,53 @@
 import type { Outcome } from '../../policy/outcome.ts';
 import type { ProbeSchedule } from './probe-schedule.ts';
 
-/** How much of the usual failure rate is kept at a failure and, because few are seen, at a success. */
+/** The moving average keeps this much of the usual failure rate at a failure and, as failures are rare, at a success. */
 const keptAtFailure = 0.9;
 const keptAtSuccess = 0.97;
-/** What is answered so soon after it was taken for down was no outage: it fails now and then. */
+/** A shorter outage was none: its failures count towards the usual failure rate. */
 const leastOutageMs = 500;
-/** A failure within this time after sending gets a fast retry, if it is decided within this time after it. */
+/** A failure this soon after sending may get a fast retry, if that is decided this soon after the failure. */
 const soonMs = 1000;
-/** An attempt that is sent within this time after a lone failure is the fast retry of it. */
+/** An attempt sent this soon after an isolated failure is its fast retry. */
 const fastMs = 100;
-/** The least that the usual failure rate is taken for. */
+/** The lower bound of the usual failure rate. */
 export const leastRate = 0.04;
 
+interface Outage {
+  readonly since: number;
+  /** Whether it was taken over from another tab, or assumed because the device seems to be offline. */
+  readonly isFollowed: boolean;
+  /** When this tab probes next; undefined until that is scheduled. */
+  readonly probeAt?: number;
+}
+
 /**
- * The health of one endpoint, or of all of its origin: up, or down and probed.
+ * The health of one endpoint, or of a whole origin: up, or down and probed.
  *
- * n failures in a row are an outage when pⁿ ≤ `maxChance`, p being the usual failure rate (a moving
- * average): two for what is healthy, seven for what fails every fifth time. So it is fast for a tab with
- * one request in five seconds, and not false for a busy one.
+ * n failures in a row are an outage if pⁿ ≤ `maxChance`, where p is the usual failure rate: two for a healthy endpoint,
+ * seven for one that fails every fifth time, because the moving average rises faster than it falls. So a tab with one
+ * request in five seconds detects an outage soon, and a busy tab has no false alarms.
  */
 export class Health {
   /** The endpoint, or `everything`. */
   readonly scope: string;
   readonly probes: ProbeSchedule;
-  /** When this tab probes it next, as far as is known. */
-  probeAt: number | undefined;
-  /** Since when it has been down; undefined while it is up. */
-  downSince: number | undefined;
-  /** Since the last good answer: how many attempts have failed, where, and when the first was sent. */
+  /** Undefined while it is up. */
+  outage: Outage | undefined;
+  /** The number of failures since the last success, their endpoints, and when the first of them was sent. */
   failures = 0;
   readonly failed: Set<string> = new Set();
   failingSince: number = Infinity;
-  /** When the latest attempt was sent that had a good answer. */
+  /** When the latest successful attempt was sent. */
   answeredSentAt: number = -Infinity;
   usualRate = 0;
-  /** Since the last good answer every attempt was rejected: none was answered or timed out. */
+  /** Whether `fetch` rejected every attempt since the last success: none was answered or timed out. */
   isRejected = true;
-  /** Since then an attempt was answered by an error: there is a way to the server. */
+  /** Whether the server answered with an error since the last success, so there is a network. */
   isAnswered = false;
-  /** Another tab has found it down. */
-  isTold = false;
-  /** When its latest attempt has failed, if that stands alone. */
+  /** When the latest attempt failed, if that failure is isolated. */
   #aloneAt = -Infinity;
-  /** When the latest attempt was sent that has failed. */
+  /** When the latest failed attempt was sent. */
   #failedSentAt = -Infinity;
 
   constructor(scope: string, probes: ProbeSchedule) {
@@ -51,14 +55,14 @@ export class Health {
     this.probes = probes;
   }
 
-  /** @returns whether so many failures in a row are an outage. */
+  /** @returns whether the failures in a row are now an outage. */
   recordFailure(
     endpoint: string,
     sentAt: number,
     kind: Outcome['kind'],
     maxChance: number,
   ): boolean {
-    // An attempt that was sent before one that was answered shows only that some attempts fail.
+    // Sent before a successful attempt, it shows only that some attempts fail.
     if (sentAt <= this.answeredSentAt) {
       this.usualRate = this.usualRate * keptAtFailure + 1 - keptAtFailure;
       return false;
@@ -73,49 +77,49 @@ export class Health {
     return chance <= maxChance;
   }
 
-  /** An attempt has failed: alone, if that is soon after it was sent, and all of its origin was healthy. */
+  /** Records whether a failure is isolated: soon after sending, at a healthy origin. */
   recordAlone(sentAt: number, now: number, isHealthy: boolean): void {
     const isAlone = isHealthy && this.failures === 0 && now - sentAt < soonMs;
     this.#aloneAt = isAlone ? now : -Infinity;
   }
 
-  /** Its latest failure stands alone, and has only just come. */
+  /** Whether its latest failure is isolated and recent. */
   isAlone(now: number): boolean {
     return now - this.#aloneAt < soonMs;
   }
 
-  /** Whether an attempt that was sent at this time is the fast retry of a lone failure. */
+  /** Whether an attempt sent at `sentAt` is the fast retry after an isolated failure. */
   isFastRetry(sentAt: number): boolean {
     return sentAt > this.#failedSentAt && sentAt - this.#aloneAt < fastMs;
   }
 
-  /** @returns whether that says anything of it: while it is down, only what was sent no earlier than what failed. */
+  /** @returns whether it is evidence. While it is down, a success of an attempt sent before a failed one is none. */
   recordSuccess(sentAt: number, now: number, isAnyAnswer: boolean): boolean {
-    const { downSince = Infinity, usualRate } = this;
-    if (!isAnyAnswer && downSince < Infinity && sentAt < this.#failedSentAt) return false;
+    const { outage, usualRate } = this;
+    if (!isAnyAnswer && outage && sentAt < this.#failedSentAt) return false;
     this.answeredSentAt = Math.max(this.answeredSentAt, sentAt);
     // Failures of an outage do not count towards the usual failure rate; failures between answers do.
-    const kept = now - downSince >= leastOutageMs ? 1 : keptAtFailure ** this.failures;
+    const isLong = outage && now - outage.since >= leastOutageMs;
+    const kept = isLong ? 1 : keptAtFailure ** this.failures;
     this.usualRate = (usualRate * kept + 1 - kept) * keptAtSuccess;
     return true;
   }
 
-  begin(now: number, isTold: boolean, isEarly: boolean): void {
-    this.downSince = now;
-    this.isTold = isTold;
+  begin(now: number, isFollowed: boolean, isEarly: boolean): void {
+    this.outage = { since: now, isFollowed };
     this.probes.begin(isEarly);
   }
 
-  /** It goes out again, and is down again if that fails. @returns how long it was down. */
+  /** Ends the outage and keeps the failures, so one more begins it again. @returns how long it was down. */
   release(now: number): number | undefined {
-    const { downSince } = this;
-    if (downSince === undefined) return undefined;
-    this.downSince = undefined;
+    const { outage } = this;
+    if (!outage) return undefined;
+    this.outage = undefined;
     this.probes.close();
-    return now - downSince;
+    return now - outage.since;
   }
 
-  /** It is up: its failures are forgotten. @returns how long it was down. */
+  /** Ends the outage and forgets the failures. @returns how long it was down. */
   end(now: number): number | undefined {
     this.failures = 0;
     this.failed.clear();
@@ -126,6 +130,6 @@ export class Health {
   }
 
   scheduleProbe(at: number): void {
-    this.probeAt = at;
+    this.outage &&= { ...this.outage, probeAt: at };
   }
 }

@@ -5,10 +5,10 @@ import { everything } from '../wait-queue.ts';
 import { Health } from './endpoint-health.ts';
 import { ProbeSchedule } from './probe-schedule.ts';
 
-/** When an endpoint or an origin is taken for down. */
+/** When an endpoint or an origin counts as down. */
 export interface HealthOptions {
   /**
-   * The chance, at the usual failure rate, below which consecutive failures are an outage.
+   * Failures in a row are an outage if their probability, at the usual failure rate, is at most this.
    * @default 0.002
    */
   readonly maxChance?: number | undefined;
@@ -20,19 +20,18 @@ export interface Recovery {
   readonly downMs: number;
 }
 
-/** Is told once of each beginning of an outage, and once of its end: then `downMs` is how long it was. */
+/** Called at the start of an outage and, with its length in milliseconds, at its end. */
 export type OutageListener = (scope: string, downMs?: number) => void;
 
-/** Of what nobody has asked for so long, nothing is known. */
+/** After this time without requests, an outage is forgotten. */
 export const forgetMs = 60_000;
-/** Endpoints that are remembered: those that have failed, and those that were asked last. */
+/** The number of endpoints whose failures are remembered, and of those whose last request is. */
 const maxEndpoints = 50;
-/** An origin that fails so often is not healthy. */
+/** An origin with a higher usual failure rate is not healthy. */
 const healthyRate = 0.5;
 /**
- * What an outcome shows of its origin. Only what an outage looks like counts against it: a 4xx is an
- * answer, and so are 501 and 505; an abort, or an answer of somebody else, such as the 511 of a captive
- * portal, shows nothing.
+ * The evidence of an outcome about its origin. Only failures typical of an outage count against it: a 4xx, a 501
+ * or a 505 shows that it is alive. An abort, or the 511 of a captive portal, shows nothing.
  */
 export function shownBy(outcome?: Outcome): 'alive' | 'outage' | undefined {
   if (outcome?.kind === 'ok') return 'alive';
@@ -41,17 +40,18 @@ export function shownBy(outcome?: Outcome): 'alive' | 'outage' | undefined {
   return outcome.status === 500 || isUnavailable(outcome.status) ? 'outage' : 'alive';
 }
 
-const isDown = (health: Health | undefined): boolean => health?.downSince !== undefined;
+const isDown = (health: Health | undefined): boolean => !!health?.outage;
 
 /**
  * The health of an origin and of its endpoints.
  *
- * A good answer ends the outage of its endpoint, if it was sent no earlier than what failed; what was sent
- * before it begins none: of thirty at once at 90 % errors the three that are answered speak for all of them.
+ * A success ends the outage of its endpoint, if its request was sent no earlier than those that failed. Failures of
+ * requests sent before a successful one begin no outage: of thirty simultaneous requests at 90 % errors, the three
+ * successes speak for all.
  *
- * An origin is down if different endpoints fail one after the other; any answer shows that it is not. What
- * fails while others are answered is broken by itself, and says nothing of its origin until it is answered.
- * An endpoint that has not failed yet may work: the failures of others do not hold it back.
+ * An origin is down if several endpoints fail in a row; any answer shows that it is up. An endpoint that fails while
+ * others answer is broken by itself, and is no evidence about its origin until it answers. An endpoint without a
+ * failure may work, so failures of others do not hold it back.
  */
 export class OriginHealth {
   readonly maxChance: number;
@@ -59,11 +59,11 @@ export class OriginHealth {
   readonly #random: Random;
   readonly #onOutage: OutageListener | undefined;
   readonly #origin: Health;
-  /** Only what has failed is here. */
+  /** Only endpoints that have failed. */
   readonly #endpoints: Map<string, Health> = new Map();
-  /** When each endpoint was asked last, the latest at the end. */
-  readonly #asked: Map<string, number> = new Map();
-  /** The endpoint that answered last, when it did, and when another one last did. */
+  /** When the last request of each endpoint was sent, the latest at the end. */
+  readonly #sentAt: Map<string, number> = new Map();
+  /** The endpoint that answered last, when it answered, and when another one last answered. */
   #answered = { endpoint: everything, at: -Infinity, elsewhereAt: -Infinity };
 
   constructor(
@@ -79,12 +79,12 @@ export class OriginHealth {
     this.#origin = this.#open(everything);
   }
 
-  /** The origin, and its endpoints that have failed. */
+  /** The health of the origin, then those of its endpoints that have failed. */
   all(): readonly Health[] {
     return [this.#origin, ...this.#endpoints.values()];
   }
 
-  /** The healths that are down: that of the origin or, while it is up, those of its endpoints. */
+  /** The origin if it is down, and otherwise its endpoints that are down. */
   down(): readonly Health[] {
     if (isDown(this.#origin)) return [this.#origin];
     return [...this.#endpoints.values()].filter((one) => isDown(one));
@@ -94,33 +94,32 @@ export class OriginHealth {
     return this.all().some((one) => isDown(one));
   }
 
-  /** Whether an endpoint, or all of its origin, is down. */
+  /** Whether an endpoint or its origin is down. */
   isDown(endpoint: string): boolean {
     return isDown(this.#origin) || isDown(this.#endpoints.get(endpoint));
   }
 
   /**
-   * The health that holds this request back: that of its endpoint or its origin. A request that does harm
-   * when it is sent twice is no way to find out whether the origin is down for it, too.
+   * The health that holds an attempt back: that of its endpoint or its origin. An origin that is down does not hold
+   * back an endpoint that has not failed, unless a duplicate would do harm, or this tab did not find the outage itself.
    */
   downFor({ endpoint, risk, mayBeOffline }: Omit<Place, 'limitScope'>): Health | undefined {
     const origin = this.#origin;
     const own = this.#endpoints.get(endpoint);
     const hasFailed = own !== undefined && (own.failures > 0 || isDown(own));
-    const isBound = hasFailed || risk === 2 || (origin.isTold && !mayBeOffline);
+    const isBound = hasFailed || risk === 2 || (origin.outage?.isFollowed && !mayBeOffline);
     if (isDown(origin) && isBound) return origin;
     return isDown(own) ? own : undefined;
   }
 
   recordSent(endpoint: string, sentAt: number): void {
-    const asked = this.#asked;
-    asked.delete(endpoint);
-    asked.set(endpoint, sentAt);
-    if (asked.size > maxEndpoints)
-      for (const oldest of asked.keys()) return void asked.delete(oldest);
+    const all = this.#sentAt;
+    all.delete(endpoint);
+    all.set(endpoint, sentAt);
+    if (all.size > maxEndpoints) for (const oldest of all.keys()) return void all.delete(oldest);
   }
 
-  /** @returns what is down by that. */
+  /** @returns the endpoint or origin that went down with this failure. */
   recordFailure(endpoint: string, sentAt: number, kind: Outcome['kind']): Health | undefined {
     const own = this.#findOrOpen(endpoint);
     const origin = this.#origin;
@@ -139,7 +138,7 @@ export class OriginHealth {
     return isDown(origin) ? origin : own;
   }
 
-  /** @returns what is up by that, and how long it was down. */
+  /** @returns the outage that this success ended. */
   recordSuccess(endpoint: string, sentAt: number): Recovery | undefined {
     const now = this.#clock.now();
     const own = this.#endpoints.get(endpoint);
@@ -150,12 +149,12 @@ export class OriginHealth {
     return whole ?? ended;
   }
 
-  /** It is taken for down: another tab has found it so, or the device has no network. */
+  /** Begins an outage that another tab has found, or of a device without a network. */
   follow(scope: string): void {
     this.#begin(this.#findOrOpen(scope), true);
   }
 
-  /** Another tab has found it up. */
+  /** Ends an outage: another tab has found the recovery. */
   recover(scope: string): Recovery | undefined {
     const health = scope === everything ? this.#origin : this.#endpoints.get(scope);
     const ended = health && this.#end(health);
@@ -163,35 +162,35 @@ export class OriginHealth {
     return ended;
   }
 
-  /** What was down is not known to be; with `isRejected`, only where every attempt was rejected. @returns the scopes. */
+  /** Forgets all outages or, with `isRejected`, those in which `fetch` rejected every attempt. @returns the scopes. */
   reset(isRejected = false): readonly string[] {
     const ended = this.all().filter((one) => isDown(one) && (one.isRejected || !isRejected));
     for (const health of isRejected ? ended : this.all()) this.#end(health);
     return ended.map(({ scope }) => scope);
   }
 
-  /** Its cause may have gone: all that is down without an answer of the server is probed at once. */
+  /** Makes probes due at once for everything that went down without an answer: the cause may be gone. */
   hasten(): void {
     for (const { isAnswered, probes } of this.all()) if (!isAnswered) probes.hasten(true);
   }
 
-  /** Of all that was asked for a minute, nothing is up. */
+  /** Whether every endpoint used within the last minute is down. */
   isAllDown(): boolean {
     const since = this.#clock.now() - forgetMs;
-    return [...this.#asked].every(([endpoint, at]) => at <= since || this.isDown(endpoint));
+    return [...this.#sentAt].every(([endpoint, at]) => at <= since || this.isDown(endpoint));
   }
 
-  /** How often the endpoint has failed since its last good answer. */
+  /** How often the endpoint has failed since its last success. */
   failures(endpoint: string): number {
     return this.#endpoints.get(endpoint)?.failures ?? 0;
   }
 
-  /** When the latest attempt to the endpoint was sent that had a good answer. */
+  /** When the endpoint's latest successful attempt was sent. */
   answeredSentAt(endpoint: string): number {
     return this.#endpoints.get(endpoint)?.answeredSentAt ?? -Infinity;
   }
 
-  /** Others have been answered since this endpoint fails. */
+  /** Whether other endpoints have answered since this one began to fail. */
   isBroken(endpoint: string): boolean {
     const { endpoint: latest, at, elsewhereAt } = this.#answered;
     const { failingSince = Infinity } = this.#endpoints.get(endpoint) ?? {};
@@ -200,19 +199,19 @@ export class OriginHealth {
 
   #recordAnswer(endpoint: string, now: number): void {
     const { endpoint: latest, at, elsewhereAt } = this.#answered;
-    // That others are answered may be the end of its outage: a probe finds out.
+    // This answer may mean that the outages of other endpoints are over, so they are probed soon.
     const down = this.down().filter((one) => one.scope !== endpoint && !this.isBroken(one.scope));
     this.#answered = { endpoint, at: now, elsewhereAt: endpoint === latest ? elsewhereAt : at };
     for (const { scope, probes } of down) if (this.isBroken(scope)) probes.hasten();
   }
 
-  /** The latest failure of the endpoint stands alone. A fast retry may follow. */
+  /** Whether the latest failure is isolated, so that a fast retry may follow. */
   isAlone(endpoint: string): boolean {
     const own = this.#endpoints.get(endpoint);
     return this.#origin.failures <= 1 && !!own?.isAlone(this.#clock.now());
   }
 
-  /** With `health: false` nothing is known of it. */
+  /** Whether the origin has answered and has no failures now. Always false with `health: false`. */
   #isHealthy(): boolean {
     const { answeredSentAt, failures, usualRate } = this.#origin;
     const isAnswered = this.maxChance >= 0 && answeredSentAt > -Infinity;
@@ -227,7 +226,7 @@ export class OriginHealth {
     const endpoints = this.#endpoints;
     const known = scope === everything ? this.#origin : endpoints.get(scope);
     if (known) return known;
-    // The first to have come, and to be up, is forgotten.
+    // The oldest endpoint that is up makes room.
     if (endpoints.size >= maxEndpoints) {
       const all = [...endpoints.values()];
       const old = all.find((one) => !isDown(one)) ?? all[0];
@@ -241,21 +240,21 @@ export class OriginHealth {
     return health;
   }
 
-  /** @returns whether it was up. */
-  #begin(health: Health, isTold = false, isEarly = false): boolean {
+  /** Begins an outage. @returns false if one is in progress. */
+  #begin(health: Health, isFollowed = false, isEarly = false): boolean {
     if (isDown(health)) return false;
-    health.begin(this.#clock.now(), isTold, isEarly);
-    // The countdown that one of its endpoints shows goes on.
+    health.begin(this.#clock.now(), isFollowed, isEarly);
+    // A countdown that is shown for one of its endpoints stays true.
     for (const one of health === this.#origin ? this.#endpoints.values() : [])
       health.probes.promise(one.probes.promisedAt());
     this.#onOutage?.(health.scope);
     return true;
   }
 
-  /** It is up. */
+  /** Ends an outage. */
   #end(health: Health): Recovery | undefined {
     const now = this.#clock.now();
-    // The endpoints that went down with their origin go out with it. What was broken beside it stays down.
+    // Endpoints that went down with the origin recover with it. Those that were broken by themselves stay down.
     if (health === this.#origin && isDown(health))
       for (const own of this.#endpoints.values())
         if (!this.isBroken(own.scope)) this.#announce(own, own.release(now));

@@ -1,29 +1,29 @@
-/** Never slow. */
+/** A latency up to this is never slow. */
 const floorMs = 300;
-/** Slow is more than this many times the usual. */
+/** A latency above this multiple of the usual one is slow. */
 const usualFactor = 2;
-/** More than this is slow where no usual is known. */
+/** Without a usual latency, a higher one than this is slow. */
 const strangerMs = 1000;
-/** EWMA weight of a new answer. */
+/** EWMA weight of a new sample. */
 const weight = 0.1;
-/** One answer counts for so many times the usual at most: an outage often begins with slow ones. */
+/** A sample is capped at this multiple of the usual latency, because outages often begin with slow answers. */
 const mostFactor = 4;
 const maxEndpoints = 100;
-/** After so many more slow answers than fast ones, slow is the usual. */
+/** After this many more slow answers than fast ones, the slow latency becomes the usual one. */
 const maxDisagreeing = 10;
 
-/** How long answers take when all is well, so that slow means slow for this endpoint. */
+/** Learns how long answers take without an outage, so that slow is relative to the endpoint. */
 export class Latency {
-  /** By endpoint: of those that are slow now and then. */
+  /** By endpoint. Only endpoints with a sample above the floor. */
   readonly usual: Map<string, number> = new Map();
   #disagreeing = 0;
   #isKnown = false;
 
-  /** An answer came while all was well. */
+  /** Adds a sample. Call it only outside of outages. */
   learn(endpoint: string, latencyMs: number): void {
     const { usual } = this;
     this.#isKnown = true;
-    // Below the floor nothing is slow: an origin that is always fast costs nothing here.
+    // An endpoint that is always fast needs no entry.
     if (latencyMs <= floorMs && !usual.has(endpoint)) return;
     if (usual.size >= maxEndpoints && !usual.has(endpoint)) usual.clear();
     const known = usual.get(endpoint) ?? latencyMs;
@@ -31,7 +31,7 @@ export class Latency {
     usual.set(endpoint, known + weight * (bounded - known));
   }
 
-  /** Whether an answer came about as fast as usual; so does each where nothing is known of the origin. */
+  /** Whether a latency is usual. Without any sample of the origin, every one is. */
   isFast(endpoint: string, latencyMs: number): boolean {
     if (!this.#isKnown) return true;
     const known = this.usual.get(endpoint);
@@ -43,7 +43,7 @@ export class Latency {
     return true;
   }
 
-  /** The network has changed: what was usual is not known any more. */
+  /** Forgets all samples, because the network has changed. */
   forget(): void {
     this.#isKnown = false;
     this.usual.clear();

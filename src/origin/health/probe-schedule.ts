@@ -1,30 +1,30 @@
 import { type Clock, type Random, between } from '../../lib/clock.ts';
 
-/** While a user waits, from the start of one probe to that of the next: a share of the outage so far. */
+/** While a user waits, the gap between the starts of two probes is this share of the outage so far. */
 const outageShare = 0.5;
 export const shortestGapMs = 1200;
 const longestGapMs = 12_000;
-/** From a fast retry to the first probe, so that a short outage ends no later than without the fast retry. */
+/** The gap between a failed fast retry and the first probe: a short outage ends no later than with usual retries. */
 const earlyGap = [400, 1200] as const;
-/** While nobody does, from the end of one probe to the next: at least, and at most. */
+/** Without a user, the gaps between the end of one probe and the start of the next: least and most. */
 const backgroundGaps: readonly (readonly [number, number])[] = [
   [5000, 10_000],
   [10_000, 20_000],
   [15_000, 30_000],
 ];
 const lastBackgroundGap = [20_000, 40_000] as const;
-/** While nothing waits, and a user sees what has failed: as long as the outage so far. */
+/** While no request waits and a user sees a failure, the gap is the length of the outage, within these bounds. */
 const shortestIdleMs = 5000;
 const longestIdleMs = 30_000;
-/** A probe that has no answer after this time is not waited for any longer: the next one may go. */
+/** After this time without an answer to a probe, the next one may be sent. */
 const longestProbeMs = 15_000;
-/** An outage that begins so soon after another one is the same. */
+/** An outage that begins this soon after another one continues it. */
 const sameMs = 10_000;
-/** The last probe before a wait ends. More of them keep a server down that is back: some wait always ends. */
+/** The last probe is sent this long before a wait expires. More of them would keep a recovering server down. */
 export const lastChanceMs = 3000;
-/** There is none where a probe has gone so shortly before the end. */
+/** No last probe is sent if another one was sent this shortly before the expiry. */
 const lastChanceAfterMs = 8000;
-/** The next one after a probe that showed nothing. */
+/** The gap after a probe that showed nothing. */
 const leastGapMs = 2000;
 
 type State =
@@ -34,14 +34,14 @@ type State =
       readonly foregroundAt: number;
       readonly backgroundAt: number;
       readonly idleAt: number;
-      /** The time of the next probe that the user was shown: the probe comes no later. */
+      /** The time that the user was shown for the next probe, which is sent no later. */
       readonly promisedAt: number;
     }
   | { readonly kind: 'probing' };
 
 const idle: State = { kind: 'idle' };
 
-/** When something that is down is probed. */
+/** Decides when something that is down is probed. */
 export class ProbeSchedule {
   readonly #clock: Clock;
   readonly #random: Random;
@@ -57,10 +57,7 @@ export class ProbeSchedule {
     this.#random = random;
   }
 
-  /**
-   * An outage begins. Soon after another one, it goes on where that one ended. `isEarly`: a fast retry has found
-   * it, at a time when a usual one would still be waited for.
-   */
+  /** Starts an outage, or continues a recent one. `isEarly`: a fast retry has found it, before the usual retry. */
   begin(isEarly: boolean): void {
     const now = this.#clock.now();
     if (now - this.#closedAt > sameMs) this.#restart(now);
@@ -68,13 +65,13 @@ export class ProbeSchedule {
     this.#plan(now, isEarly ? now + between(this.#random, ...earlyGap) : undefined);
   }
 
-  /** It is up again. */
+  /** Ends the outage. */
   close(): void {
     this.#state = idle;
     this.#closedAt = this.#clock.now();
   }
 
-  /** When the next probe may go. `expiresAt`: when the first wait of a user ends; a last probe goes shortly before. */
+  /** When the next probe is due. `expiresAt`: when the first wait of a user expires; a last probe is sent before. */
   nextAt(isForeground: boolean, expiresAt: number): number {
     const state = this.#state;
     const startedAt = this.#startedAt;
@@ -84,42 +81,43 @@ export class ProbeSchedule {
       return Math.min(startedAt + longestProbeMs, isForeground ? lastChanceAt : Infinity);
     if (state.kind === 'idle') return Infinity;
     const at = isForeground ? Math.min(state.foregroundAt, lastChanceAt) : state.backgroundAt;
-    this.promise(at);
     return Math.min(state.promisedAt, at);
   }
 
-  /** The same where no attempt waits, and a user sees what has failed. */
+  /** The same while no request waits, and a user sees a failure. */
   idleAt(): number {
     const state = this.#state;
     if (state.kind === 'probing') return this.#startedAt + longestProbeMs;
     return state.kind === 'waiting' ? state.idleAt : Infinity;
   }
 
-  /** The time of the next probe that the user was shown; `Infinity` if none was. */
+  /** The time that the user was shown for the next probe; `Infinity` without one. */
   promisedAt(): number {
     return this.#state.kind === 'waiting' ? this.#state.promisedAt : Infinity;
   }
 
-  /** The next one comes no later. */
+  /** Makes the next probe due no later than this. */
   promise(at: number): void {
     const state = this.#state;
     if (state.kind === 'waiting' && at < state.promisedAt)
       this.#state = { ...state, promisedAt: at };
   }
 
-  /** A probe is under way, and its answer is still waited for. */
+  /** Whether a probe is in flight, and has not exceeded `longestProbeMs`. */
   isProbing(): boolean {
     return this.#state.kind === 'probing' && this.#clock.now() - this.#startedAt < longestProbeMs;
   }
 
-  /** When the last one began. */
+  /** When the last probe was sent. */
   startedAt(): number {
     return this.#startedAt;
   }
 
   /**
-   * A probe goes. @returns what is to be called when it has failed, or was called off and showed nothing;
-   * `isUnused`: nothing was sent, so that the next one goes at once.
+   * Records that a probe is sent.
+   *
+   * @returns the function to call if it fails or shows nothing. `isUnused`: nothing was sent, so the next probe is
+   * due at once.
    */
   start(): (hasFailed: boolean, isUnused?: boolean) => void {
     const own: State = { kind: 'probing' };
@@ -127,7 +125,7 @@ export class ProbeSchedule {
     this.#state = own;
     this.#startedAt = startedAt;
     return (hasFailed, isUnused) => {
-      // A later probe, or another outage, has taken its place.
+      // A later probe or another outage has replaced it.
       if (this.#state !== own) return;
       this.#plan(startedAt, hasFailed ? undefined : startedAt + leastGapMs);
       if (isUnused) this.promise(this.#clock.now());
@@ -135,9 +133,9 @@ export class ProbeSchedule {
   }
 
   /**
-   * Its cause may have gone: it is probed at once, also beside a probe that is under way, and what follows is as
-   * at the beginning of an outage. A user who asks again is no more than that, so a gap is kept to the last
-   * probe; after word of the network (`isCertain`), to the last such word.
+   * Makes a probe due at once, even if one is in flight, and starts the gaps anew: the cause may be gone. Keeps the
+   * shortest gap to the last probe, because a user may press many times. After news of the network (`isCertain`),
+   * keeps it to the last such news only.
    */
   hasten(isCertain = false): void {
     if (this.#state.kind === 'idle') return;

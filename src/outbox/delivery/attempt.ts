@@ -1,34 +1,27 @@
 import { attemptContext, bindFetch, type Fetches } from '../../fetch/bind-fetch.ts';
-import type { RawFetch, SteadyFetch } from '../../fetch/fetch.ts';
 import { renewableAt } from '../../fetch/extension.ts';
+import type { RawFetch, SteadyFetch } from '../../fetch/fetch.ts';
 import type { SteadyInit } from '../../fetch/init.ts';
-import type { WaitingWrites } from '../../fetch/order/waiting-writes.ts';
 import { submissionExtension } from '../../fetch/keys.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { toUrl } from '../../lib/input/url.ts';
 import { TimeLimit } from '../../lib/timer.ts';
 import type { AttemptLimit } from '../../operation/environment.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import { isNetworkError } from '../../operation/errors.ts';
 import type { FailureReport } from '../../operation/facts.ts';
-import type { LoopContext } from '../../operation/loop.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { Execution } from '../../operation/operations.ts';
 import { type HandedOver, Owner } from '../../operation/owner.ts';
-import type { PastStep } from '../../operation/parts/submission.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
+import type { PastStep } from '../../operation/parts/submission.ts';
 import type { Decision } from '../../policy/decide.ts';
 import type { Policy } from '../../policy/options.ts';
 import type { Failure } from '../../policy/outcome.ts';
+import type { HandlerDefinition } from '../handler.ts';
+import type { Row } from '../store/row.ts';
 import type { Running } from './due.ts';
 import { EntrySubmission, type KeepOptions, type Unkept } from './entry-submission.ts';
-import type { HandlerDefinition } from '../handler.ts';
-import type { Row } from '../store/schema.ts';
-
-/** What sends for an outbox. */
-export interface SenderContext extends LoopContext, Fetches {
-  readonly waitingWrites: WaitingWrites;
-}
+import type { SenderContext } from './page.ts';
 
 /** How an entry is sent. */
 export interface SendOptions extends Omit<KeepOptions, 'idempotent'> {
@@ -44,28 +37,28 @@ export interface SendOptions extends Omit<KeepOptions, 'idempotent'> {
   readonly onChange: (entry: Row, operation: Operation) => void;
 }
 
+/** An attempt that has failed. */
+export interface FailedAttempt {
+  readonly kind: 'failed';
+  readonly failure: Failure;
+  readonly decision: Decision;
+  readonly error: unknown;
+  /** It, or one before it, may have been done. */
+  readonly isInDoubt: boolean;
+  /** When new credentials can be asked for, where it failed for want of them: in epoch milliseconds. */
+  readonly renewableAt: number | undefined;
+  /** A request of it went out. */
+  readonly wasSent: boolean;
+  /** Its key tells nothing any more. */
+  readonly isStuck: boolean;
+  /** What had to be kept before its first request went was not kept in time. */
+  readonly isUnsent: boolean;
+  readonly before: HandedOver;
+  readonly past: readonly PastStep[];
+}
+
 /** What an attempt has come to. */
-export type Attempted =
-  | { readonly kind: 'done'; readonly data: unknown }
-  | {
-      readonly kind: 'failed';
-      readonly failure: Failure;
-      readonly decision: Decision;
-      readonly error: unknown;
-      /** It, or one before it, may have been done. */
-      readonly isInDoubt: boolean;
-      /** When new credentials can be asked for, where it failed for want of them: in epoch milliseconds. */
-      readonly renewableAt: number | undefined;
-      /** A request of it went out. */
-      readonly wasSent: boolean;
-      /** Its key tells nothing any more. */
-      readonly isStuck: boolean;
-      /** What had to be kept before its first request went was not kept in time. */
-      readonly isUnsent: boolean;
-      readonly before: HandedOver;
-      readonly past: readonly PastStep[];
-    }
-  | Unkept;
+type Attempted = { readonly kind: 'done'; readonly data: unknown } | FailedAttempt | Unkept;
 
 class EntryOwner extends Owner<Operation> {
   readonly #entry: Row;
@@ -83,155 +76,162 @@ class EntryOwner extends Owner<Operation> {
 /** An entry that has timed out has twice as long the next time: a slow line, or a large body. A hang still ends. */
 const mostDoublings = 3;
 
-/** Makes one attempt at an entry, by the same rules as all that this instance sends. Never rejects. */
-export async function sendEntry(
-  context: SenderContext,
-  running: Running,
-  options: SendOptions,
-): Promise<Attempted> {
-  const { operations, clock } = context;
-  const { entry } = running;
-  const { signal } = running.controller;
-  const { definition, variables, isForeign, isUrged, before, onChange } = options;
-  const { mutationFn, idempotent } = definition.handler;
-  const submission = new EntrySubmission(entry, { ...options, idempotent }, signal);
-  const operation = operations.begin('mutation', {
-    policy: definition.own,
-    submission,
-    submissionCode: submissionExtension,
-    idempotent,
-    attempt: entry.attempts,
-    isUrged,
-    before,
-    timeoutFactor: 2 ** Math.min(entry.timeouts ?? 0, mostDoublings),
-    endsWithOwner: true,
-    // Sent again by a user, it is meant anew.
-    meantAt: isUrged || entry.isRedriven ? undefined : entry.createdAt,
-  });
-  running.operation = operation;
-  operation.attend(new EntryOwner(entry, onChange));
-  operation.notifyOwner();
-  const execution: Execution = { submission, operation, isIdle: () => running.open === 0 };
-  if (!idempotent) operations.executions.add(execution);
-  const idle = new IdleLimit(context, running, definition.policy);
-  const fetches = createEntryFetches(context, running, operation, submission, idle);
-  try {
+/** One attempt at an entry, by the same rules as all that this instance sends. */
+export class EntryAttempt {
+  readonly #sender: SenderContext;
+  readonly #running: Running;
+  readonly #options: SendOptions;
+  readonly #submission: EntrySubmission;
+  readonly #operation: Operation;
+  readonly #idle: IdleLimit;
+
+  constructor(sender: SenderContext, running: Running, options: SendOptions) {
+    const { entry, controller } = running;
+    const { definition, isUrged, before } = options;
+    const { idempotent } = definition.handler;
+    this.#sender = sender;
+    this.#running = running;
+    this.#options = options;
+    this.#submission = new EntrySubmission(entry, { ...options, idempotent }, controller.signal);
+    this.#operation = sender.operations.begin('mutation', {
+      policy: definition.own,
+      submission: this.#submission,
+      submissionCode: submissionExtension,
+      idempotent,
+      attempt: entry.attempts,
+      isUrged,
+      before,
+      timeoutFactor: 2 ** Math.min(entry.timeouts, mostDoublings),
+      endsWithOwner: true,
+      // Sent again by a user, it is meant anew.
+      meantAt: isUrged || entry.isRedriven ? undefined : entry.createdAt,
+    });
+    this.#idle = new IdleLimit(sender, running, definition.policy);
+  }
+
+  /** Never rejects. */
+  async send(): Promise<Attempted> {
+    const { executions } = this.#sender.operations;
+    const { definition, onChange } = this.#options;
+    const [submission, operation] = [this.#submission, this.#operation];
+    this.#running.begin(operation);
+    operation.attend(new EntryOwner(this.#running.entry, onChange));
+    operation.notifyOwner();
+    const isIdle = (): boolean => this.#running.open === 0;
+    const execution: Execution = { submission, operation, isIdle };
+    if (!definition.handler.idempotent) executions.add(execution);
+    try {
+      return { kind: 'done', data: await this.#run() };
+    } catch (error) {
+      return this.#endFailed(error);
+    } finally {
+      submission.close();
+      executions.delete(execution);
+      this.#idle.stop();
+    }
+  }
+
+  async #run(): Promise<unknown> {
+    const { definition, variables, isForeign } = this.#options;
+    const { signal } = this.#running.controller;
+    const { attempts } = this.#running.entry;
+    const submission = this.#submission;
+    const fetches = this.#createFetches();
     if (isForeign) {
       submission.recordUnkeyed();
       await submission.stored();
     }
-    const told = attemptContext({}, fetches, submission, entry.attempts, signal);
+    const told = attemptContext({}, fetches, submission, attempts, signal);
     const given: [never, typeof told] = [variables as never, told];
-    const limits = { signal, limit: idle };
-    const data = await operations.run(operation, mutationFn, given, limits);
+    const limits = { signal, limit: this.#idle };
+    const { mutationFn } = definition.handler;
+    const data = await this.#sender.operations.run(this.#operation, mutationFn, given, limits);
     // The handler may have swallowed our error; the request was still not sent.
     submission.refuseUnkept();
-    return { kind: 'done', data };
-  } catch (error) {
-    const isIdle = idle.isIts(error);
-    return endFailed({ clock, definition, running, operation, submission, isIdle }, error);
-  } finally {
-    submission.close();
-    operations.executions.delete(execution);
-    idle.stop();
+    return data;
   }
-}
 
-/** The fetches of a handler's context: their requests are counted, so that it is known where they go, and that one is under way. */
-function createEntryFetches(
-  context: SenderContext,
-  running: Running,
-  operation: Operation,
-  submission: EntrySubmission,
-  idle: IdleLimit,
-): Fetches {
-  const bound = bindFetch(context, operation, running.controller.signal).fetchNow();
-  const follow =
-    (send: SteadyFetch): RawFetch =>
-    async (input, init) => {
-      submission.refuseLate();
-      const url = input instanceof Request ? input.url : `${input}`;
-      const end = running.onRequest(toUrl(url)?.origin);
-      idle.pause();
-      try {
-        return await send(input, init as SteadyInit);
-      } finally {
-        end();
-        idle.resume();
-      }
+  /** The fetches of a handler's context: their requests are counted, so that it is known where they go, and that one is under way. */
+  #createFetches(): Fetches {
+    const { signal } = this.#running.controller;
+    const bound = bindFetch(this.#sender, this.#operation, signal).fetchNow();
+    const follow =
+      (send: SteadyFetch): RawFetch =>
+      async (input, init) => {
+        this.#submission.refuseLate();
+        const url = input instanceof Request ? input.url : `${input}`;
+        const end = this.#running.beginRequest(toUrl(url)?.origin);
+        this.#idle.pause();
+        try {
+          return await send(input, init as SteadyInit);
+        } finally {
+          end();
+          this.#idle.resume();
+        }
+      };
+    return { fetch: follow(bound.fetch), rawFetch: follow(bound.rawFetch) };
+  }
+
+  /** Ends the operation of an attempt that has failed: silently, because its next attempt goes on with it. */
+  #endFailed(thrown: unknown): Attempted {
+    const { unkept, wasOut } = this.#submission;
+    const failing = !wasOut && unkept?.kind === 'unsent' ? unkept : undefined;
+    if (this.#running.controller.signal.aborted || (unkept && !failing)) {
+      this.#operation.end('cancelled');
+      return unkept ?? { kind: 'dropped' };
+    }
+    return failing ? this.#recordFailed(failing.error, true) : this.#recordFailed(thrown, false);
+  }
+
+  /** `isUnkept`: what had to be kept before its first request went could not be. */
+  #recordFailed(error: unknown, isUnkept: boolean): FailedAttempt {
+    const [operation, submission] = [this.#operation, this.#submission];
+    const { wasOut } = submission;
+    const isIdle = this.#idle.isIts(error);
+    const nowMs = this.#sender.clock.now();
+    const report = reportOf(error, nowMs);
+    const { kind, processed } = report.failure;
+    // What was late may be kept all the same, and would then count as sent.
+    const isUnsent = !wasOut && (isUnkept || (kind === 'timeout' && processed === 'no'));
+    const authAt = renewableAt.get(report.failure);
+    const isLater = isUnsent || authAt !== undefined || this.#isTriedAgain(report, error, isIdle);
+    const decision = isLater ? triedAgain : operation.fail(error, nowMs);
+    operation.recordError(error, decision);
+    operation.end();
+    // The policy may know more by now: what the app reads from the error, or what the rest of the attempt has done.
+    const shown = reportOf(error, nowMs);
+    const isInDoubt = isIdle || mayHaveTakenEffect(shown, operation);
+    return {
+      kind: 'failed',
+      error,
+      failure: shown.failure,
+      isUnsent,
+      renewableAt: authAt,
+      decision,
+      isInDoubt: isUnsent ? this.#running.entry.isInDoubt : isInDoubt,
+      wasSent: wasOut,
+      isStuck: submission.isStuck,
+      before: operation.handOver(),
+      past: submission.past,
     };
-  return {
-    fetch: follow(bound.fetch),
-    rawFetch: follow(bound.rawFetch),
-  };
-}
-
-interface FailedAttempt {
-  readonly clock: Clock;
-  readonly definition: HandlerDefinition;
-  readonly running: Running;
-  readonly operation: Operation;
-  readonly submission: EntrySubmission;
-  /** It was given up, because nothing happened. */
-  readonly isIdle: boolean;
-}
-
-/** Ends the operation of an attempt that has failed: silently, because its next attempt goes on with it. */
-function endFailed(attempt: FailedAttempt, thrown: unknown): Attempted {
-  const { clock, running, operation, submission, isIdle } = attempt;
-  const { unkept, wasOut } = submission;
-  const failing = !wasOut && unkept?.kind === 'unsent' ? unkept : undefined;
-  if (running.controller.signal.aborted || (unkept && !failing)) {
-    operation.end('cancelled');
-    return unkept ?? { kind: 'dropped' };
   }
-  const error = failing ? failing.error : thrown;
-  const nowMs = clock.now();
-  const report = reportOf(error, nowMs);
-  const { kind, processed } = report.failure;
-  // What was late may be kept all the same, and would then count as sent.
-  const isUnsent = !wasOut && (!!failing || (kind === 'timeout' && processed === 'no'));
-  const authAt = renewableAt.get(report.failure);
-  const isLater = isUnsent || authAt !== undefined || isTriedAgain(attempt, report, error);
-  const decision = isLater ? triedAgain : operation.fail(error, nowMs);
-  operation.recordError(error, decision);
-  operation.end();
-  // The policy may know more by now: what the app reads from the error, or what the rest of the attempt has done.
-  const shown = reportOf(error, nowMs);
-  const isInDoubt = isIdle || mayHaveTakenEffect(shown, operation);
-  return {
-    kind: 'failed',
-    error,
-    failure: shown.failure,
-    isUnsent,
-    renewableAt: authAt,
-    decision,
-    isInDoubt: isUnsent ? running.entry.isInDoubt : isInDoubt,
-    wasSent: wasOut,
-    isStuck: submission.isStuck,
-    before: operation.handOver(),
-    past: submission.past,
-  };
+
+  /** Whether an attempt is made again whatever the policy says. `isIdle`: it was given up, because nothing happened. */
+  #isTriedAgain({ request, failure }: FailureReport, error: unknown, isIdle: boolean): boolean {
+    const { idempotent } = this.#options.definition.handler;
+    // Nobody knows what it has done: what goes on as if its tab had died may be repeated, or has a key.
+    if (isIdle) return !this.#submission.isUnkeyed || !!idempotent;
+    // It is done, and its answer is had by doing it once more.
+    return (
+      request?.method === 'PUT' &&
+      failure.processed === 'yes' &&
+      !this.#operation.effects.isUnrepeatable() &&
+      (isNetworkError(error) || failure.kind === 'timeout')
+    );
+  }
 }
 
 const triedAgain: Decision = { kind: 'stop', reason: 'deadline', retryAt: undefined };
-
-/** Whether an attempt is made again whatever the policy says. */
-function isTriedAgain(
-  { definition, operation, submission, isIdle }: FailedAttempt,
-  { request, failure }: FailureReport,
-  error: unknown,
-): boolean {
-  // Nobody knows what it has done: what goes on as if its tab had died may be repeated, or has a key.
-  if (isIdle) return !submission.isUnkeyed || !!definition.handler.idempotent;
-  // It is done, and its answer is had by doing it once more.
-  return (
-    request?.method === 'PUT' &&
-    failure.processed === 'yes' &&
-    !operation.effects.isUnrepeatable() &&
-    (isNetworkError(error) || failure.kind === 'timeout')
-  );
-}
 
 /** The least time that an attempt at an entry may do nothing, in milliseconds. */
 const leastMs = 60_000;
@@ -244,10 +244,10 @@ class IdleLimit implements Pick<AttemptLimit, 'race'> {
   #isOver = false;
   #late: Error | undefined;
 
-  constructor(context: SenderContext, running: Running, { timeout }: Policy) {
+  constructor(sender: SenderContext, running: Running, { timeout }: Policy) {
     this.#running = running;
     this.#limitMs = Math.max(leastMs, typeof timeout === 'object' ? timeout.headersMs : timeout);
-    this.#limit = new TimeLimit(context, this);
+    this.#limit = new TimeLimit(sender, this);
   }
 
   /** Settles as the attempt does, or rejects once the time is up. */

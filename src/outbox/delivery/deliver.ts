@@ -1,77 +1,53 @@
+import { warn } from '../../lib/input/warn.ts';
+import type { Operation } from '../../operation/operation.ts';
 import { type PastStep, renewRefused } from '../../operation/parts/submission.ts';
-import type { Operations } from '../../operation/operations.ts';
-import { type SenderContext, sendEntry, type SendOptions } from './attempt.ts';
-import { readVariables, type Codec, type Unread } from '../codec.ts';
-import type { Running } from './due.ts';
-import {
-  type Attempt,
-  bury,
-  encodeSteps,
-  endDone,
-  type EntryMemory,
-  type EndContext,
-  endFailed,
-  endUnready,
-  untried,
-} from './end-attempt.ts';
-import { type HandlerDefinition, limitOf } from '../handler.ts';
+import { backoffDelay } from '../../policy/backoff.ts';
+import { type Codec, readVariables, type Unread } from '../codec.ts';
+import { shorten } from '../errors.ts';
+import { type HandlerDefinition, limitOf, nextStepOf } from '../handler.ts';
+import { type DeadReason, laneOf, type Row } from '../store/row.ts';
 import type { RowStore } from '../store/row-store.ts';
-import type { Fence, Row } from '../store/schema.ts';
+import type { Fence } from '../store/schema.ts';
+import { EntryAttempt, type FailedAttempt, type SendOptions } from './attempt.ts';
+import type { Running } from './due.ts';
+import type { Attempt, OutboxPage } from './page.ts';
 
-/** What a page knows of the attempts at its entries, whatever store those are in. */
-export interface PageMemory extends EntryMemory {
-  /** The attempts that are under way, or whose ends could not be written yet. */
-  readonly underWay: Map<string, UnderWay>;
-  /** The tokens of all owners that this page has had. */
-  readonly tokens: Set<string>;
-  /** The clears that this page has heard of: what it holds is younger. */
-  readonly clears: Set<string>;
+/** What is written of an entry that becomes a dead letter. */
+interface Burial extends Partial<Pick<Row, 'attempts' | 'isInDoubt' | 'steps'>> {
+  readonly reason: DeadReason;
+  readonly error?: unknown;
 }
 
-interface UnderWay {
-  readonly running: Running;
-  readonly made: Promise<Attempt | undefined>;
-}
+/** Nothing was tried: the claim of the entry was no attempt. */
+const unclaimed = ({ attempts }: Row): Pick<Row, 'attempts'> => ({ attempts: attempts - 1 });
 
-export function createPageMemory(operations: Pick<Operations, 'begin'>): PageMemory {
-  const waiting: PageMemory['waiting'] = new Map();
-  return {
-    waiting,
-    endWaiting(id, result) {
-      for (const one of id === undefined ? [...waiting.keys()] : [id]) {
-        const before = waiting.get(one);
-        if (before && waiting.delete(one))
-          operations.begin('mutation', { attempt: before.attempt, before }).end(result);
-      }
-    },
-    foreign: new Set(),
-    underWay: new Map(),
-    tokens: new Set(),
-    clears: new Set(),
-  };
-}
+/** Makes attempts at entries, and says what is to be written of them. */
+export class Delivery {
+  readonly #page: OutboxPage;
+  readonly #note: RowStore['note'];
+  readonly #onChange: (entry: Row, operation: Operation) => void;
 
-export interface AttemptContext extends EndContext {
-  readonly sender: SenderContext;
-  readonly handlers: ReadonlyMap<string, HandlerDefinition>;
-  readonly codec: Codec;
-  readonly memory: PageMemory;
-  readonly note: RowStore['note'];
-  /** The operation of an entry begins, is paused or goes on. */
-  readonly onChange: SendOptions['onChange'];
-}
+  /** @param onChange - The operation of an entry begins, is paused or goes on. */
+  constructor(
+    page: OutboxPage,
+    note: RowStore['note'],
+    onChange: (entry: Row, operation: Operation) => void,
+  ) {
+    this.#page = page;
+    this.#note = note;
+    this.#onChange = onChange;
+  }
 
-/** Makes an attempt at an entry, and says what is to be written of it. */
-export function createAttempt(context: AttemptContext): MakeAttempt {
-  const { underWay } = context.memory;
-  return async (running, fence, isUrged) => {
+  /** @returns undefined where nothing is to be written: nobody wants it any more, or it is another tab's. */
+  async attempt(running: Running, fence: Fence, isUrged: boolean): Promise<Attempt | undefined> {
+    const { underWay } = this.#page.memory;
     const { id, attempts } = running.entry;
     const earlier = underWay.get(id);
     if (earlier) {
       // Its database was closed or deleted meanwhile, so its end is not written: that attempt is this one.
       const { signal } = running.controller;
       signal.addEventListener('abort', () => earlier.running.controller.abort(signal.reason));
-      running.operation = earlier.running.operation;
+      running.begin(earlier.running.operation);
       const made = await earlier.made.catch(() => {});
       const again = attempts - earlier.running.entry.attempts;
       // What another has tried since has another end, unless it was done before.
@@ -81,49 +57,161 @@ export function createAttempt(context: AttemptContext): MakeAttempt {
     const forget = (): void => {
       if (underWay.get(id)?.made === made) underWay.delete(id);
     };
-    const made = make(context, running, fence, isUrged).then((attempt) => {
+    const made = this.#make(running, fence, isUrged).then((attempt) => {
       if (!attempt) forget();
       return attempt && { ...attempt, onWritten: forget };
     });
     made.catch(forget);
     underWay.set(id, { running, made });
     return made;
-  };
-}
+  }
 
-async function make(
-  context: AttemptContext,
-  running: Running,
-  fence: Fence,
-  isUrged: boolean,
-): Promise<Attempt | undefined> {
-  const { sender, handlers, codec, memory, onChange } = context;
-  const { entry } = running;
-  const { id, handler } = entry;
-  const definition = handlers.get(handler);
-  const ready = await prepare(codec, entry, definition);
-  if ('reason' in ready) return endUnready(context, definition, entry, ready);
-  if (!definition) return undefined;
-  const spent = isUrged ? undefined : limitOf(entry, definition, sender.clock.now());
-  if (spent) return bury(context, definition, entry, { reason: spent, ...untried(entry) });
-  const before = memory.waiting.get(id);
-  memory.waiting.delete(id);
-  const sent = await sendEntry(sender, running, {
-    ...ready,
-    ...keepIn(context, entry, fence),
-    definition,
-    isForeign: memory.foreign.has(handler),
-    isUrged,
-    before,
-    onChange,
-  });
-  if (sent.kind === 'dropped') return undefined;
-  if (sent.kind === 'unsent') throw sent.error;
-  if (sent.kind === 'not-repeatable')
-    return bury(context, definition, entry, { reason: sent.kind, ...untried(entry) });
-  return sent.kind === 'done'
-    ? endDone(context, definition, running, { data: sent.data, variables: ready.variables })
-    : endFailed(context, definition, running, sent);
+  async #make(running: Running, fence: Fence, isUrged: boolean): Promise<Attempt | undefined> {
+    const { sender, handlers, codec, memory } = this.#page;
+    const { entry } = running;
+    const definition = handlers.get(entry.handler);
+    const ready = await prepare(codec, entry, definition);
+    if ('reason' in ready) return this.#endUnready(definition, entry, ready);
+    if (!definition) return undefined;
+    const spent = isUrged ? undefined : limitOf(entry, definition, sender.clock.now());
+    if (spent) return this.#bury(definition, entry, { reason: spent, ...unclaimed(entry) });
+    const sent = await new EntryAttempt(sender, running, {
+      ...ready,
+      ...this.#keepIn(entry, fence),
+      definition,
+      isForeign: memory.foreign.has(entry.handler),
+      isUrged,
+      before: memory.takeWaiting(entry.id),
+      onChange: this.#onChange,
+    }).send();
+    if (sent.kind === 'dropped') return undefined;
+    if (sent.kind === 'unsent') throw sent.error;
+    if (sent.kind === 'not-repeatable')
+      return this.#bury(definition, entry, { reason: sent.kind, ...unclaimed(entry) });
+    return sent.kind === 'done'
+      ? this.#endDone(definition, running, { data: sent.data, variables: ready.variables })
+      : this.#endFailed(definition, running, sent);
+  }
+
+  /** How the requests of an entry are kept before one of them goes. */
+  #keepIn(entry: Row, fence: Fence): Pick<SendOptions, 'note' | 'takeBack'> {
+    const { attempts: noted, isUnkeyed: wasUnkeyed } = entry;
+    const note: RowStore['note'] = (...given) => this.#note(...given);
+    return {
+      note: async ({ isUnkeyed, steps }) => {
+        const write = async (kept: readonly PastStep[]): Promise<boolean> =>
+          note(entry, fence, {
+            ...(await this.#encodeSteps(kept)),
+            isRedriven: false,
+            noted,
+            ...(isUnkeyed && { isUnkeyed }),
+          });
+        try {
+          return await write(steps);
+        } catch {
+          // There may be no room for the bytes, or they cannot be stored: then what they are known by.
+          return write(steps.map((step) => ({ ...step, body: undefined })));
+        }
+      },
+      takeBack: () => note(entry, fence, { noted: noted - 1, isUnkeyed: wasUnkeyed }),
+    };
+  }
+
+  async #encodeSteps(steps: readonly PastStep[]): Promise<{ readonly steps?: unknown }> {
+    return steps.length > 0 ? { steps: await this.#page.codec.encode('outbox', steps) } : {};
+  }
+
+  /** The entry is a dead letter: it needs a user. */
+  #bury(
+    definition: HandlerDefinition | undefined,
+    entry: Row,
+    { reason, error, ...tried }: Burial,
+  ): Attempt {
+    const { id, attempts, isInDoubt } = entry;
+    this.#page.memory.endWaiting(id, 'failed');
+    return {
+      entry,
+      end: { kind: 'dead', reason, error },
+      change: {
+        attempts,
+        kind: 'dead',
+        reason,
+        isBlocking: reason !== 'superseded' && definition?.handler.onDead !== 'pass',
+        isInDoubt,
+        error: error === undefined ? undefined : shorten(error),
+        ...tried,
+      },
+    };
+  }
+
+  /** It could not be sent as it is: nothing was tried. */
+  #endUnready(
+    definition: HandlerDefinition | undefined,
+    entry: Row,
+    { reason, error }: Unread,
+  ): Attempt {
+    // A tab that has submitted it since this page began can deliver it: that may only be put away.
+    const isOthers =
+      (reason === 'handler-missing' || reason === 'not-migrated') &&
+      entry.createdAt > this.#page.startedAt;
+    if (reason !== 'too-new' && !isOthers)
+      return this.#bury(definition, entry, { reason, error, ...unclaimed(entry) });
+    return { entry, end: { kind: 'too-new' }, change: { kind: 'too-new' } };
+  }
+
+  /** It was delivered. Its result is kept where nothing in this tab waits for it. */
+  async #endDone(
+    definition: HandlerDefinition,
+    { entry, hasAsked }: Running,
+    done: { readonly data: unknown; readonly variables: unknown },
+  ): Promise<Attempt> {
+    const { sender, codec, memory, receipts } = this.#page;
+    const { operations } = sender;
+    if (!hasAsked && !definition.handler.idempotent) {
+      memory.foreign.add(entry.handler);
+      if (process.env.NODE_ENV !== 'production') warnOfForeign(operations, entry.handler);
+    }
+    const isKept = !receipts.get(entry.id);
+    const result = isKept ? await encodeResult(codec, done.data, operations) : undefined;
+    return { entry, end: { kind: 'done', ...done }, change: { kind: 'done', result, isKept } };
+  }
+
+  /** It has failed: another attempt follows, or it becomes a dead letter. */
+  async #endFailed(
+    definition: HandlerDefinition,
+    { entry, origin }: Running,
+    failed: FailedAttempt,
+  ): Promise<Attempt> {
+    const { sender, memory } = this.#page;
+    const { clock, random } = sender;
+    const { error, decision, isInDoubt } = failed;
+    const isTimeout = failed.wasSent && failed.failure.kind === 'timeout';
+    const counted = {
+      unsent: entry.unsent + (failed.isUnsent ? 1 : 0),
+      timeouts: entry.timeouts + (isTimeout ? 1 : 0),
+    };
+    memory.wait(entry.id, failed.before);
+    // They were kept before they went: what has become of the entry does not hang on it.
+    const kept = await this.#encodeSteps(failed.past).catch(() => ({}));
+    const nowMs = clock.now();
+    const next = nextStepOf(failed, { ...entry, ...counted }, definition, {
+      nowMs,
+      backoffMs: () => backoffDelay({ ...definition.policy, retry: entry.attempts }, random),
+    });
+    if (next.kind === 'dead') {
+      // The next press of "Send again" would end in the same.
+      const isFruitless = isInDoubt && (failed.isStuck || entry.redrives > 0);
+      const reason = isFruitless && hasTold(next.reason) ? 'cannot-find-out' : next.reason;
+      return this.#bury(definition, entry, { reason, error, isInDoubt, ...kept });
+    }
+    const lane = origin ? laneOf(entry.handler, origin) : entry.lane;
+    const tried = { ...counted, ...kept, error: shorten(error), isInDoubt };
+    return {
+      entry,
+      end: { kind: 'again', error, decision, decidedAt: nowMs },
+      change: { ...next, ...tried, lane, decidedAt: nowMs },
+    };
+  }
 }
 
 /** What is sent of an entry, and its requests so far; or why it cannot be sent. */
@@ -148,44 +236,43 @@ async function prepare(
 const isPast = (value: unknown): value is readonly PastStep[] =>
   Array.isArray(value) && value.every((step) => typeof Object(step).id === 'string');
 
-/** How the requests of an entry are kept before one of them goes. */
-function keepIn(
-  { codec, note }: AttemptContext,
-  entry: Row,
-  fence: Fence,
-): Pick<SendOptions, 'note' | 'takeBack'> {
-  const { attempts, isUnkeyed: wasUnkeyed } = entry;
-  return {
-    async note({ isUnkeyed, steps }) {
-      const write = async (kept: readonly PastStep[]): Promise<boolean> =>
-        note(entry, fence, {
-          ...(await encodeSteps(codec, kept)),
-          isRedriven: false,
-          noted: attempts,
-          ...(isUnkeyed && { isUnkeyed }),
-        });
-      try {
-        return await write(steps);
-      } catch {
-        // There may be no room for the bytes, or they cannot be stored: then what they are known by.
-        return write(steps.map((step) => ({ ...step, body: undefined })));
-      }
-    },
-    takeBack: () => note(entry, fence, { noted: attempts - 1, isUnkeyed: !!wasUnkeyed }),
-  };
-}
-
 /** The entry was claimed once more, to write this end of it: that was no attempt. */
-function recount(made: Attempt, { unsent = 0 }: Row): Attempt {
+function recount(made: Attempt, { unsent }: Row): Attempt {
   const { change } = made;
   if (!('attempts' in change)) return made;
   const counted = { attempts: change.attempts + 1, unsent: (change.unsent ?? unsent) + 1 };
   return { ...made, change: { ...change, ...counted } };
 }
 
-/** @returns undefined where nothing is to be written: nobody wants it any more, or it is another tab's. */
-type MakeAttempt = (
-  running: Running,
-  fence: Fence,
-  isUrged: boolean,
-) => Promise<Attempt | undefined>;
+async function encodeResult(codec: Codec, data: unknown, key: object): Promise<unknown> {
+  try {
+    return await codec.encode('outbox', data);
+  } catch {
+    if (process.env.NODE_ENV !== 'production') warnOfResult(key);
+    return undefined;
+  }
+}
+
+/** Whether an entry ended so by what its attempts have shown, and not by what it is. */
+const hasTold = (reason: DeadReason): boolean =>
+  reason === 'refused' || reason === 'max-attempts' || reason === 'max-age';
+
+function warnOfForeign(key: object, handler: string): void {
+  warn(
+    key,
+    `foreign ${handler}`,
+    `The outbox handler '${handler}' has ended well and sent nothing with the fetch or json of its context. What it ` +
+      `sends otherwise has no idempotency key: should its page die meanwhile, its entry is a dead letter from now on ` +
+      `('not-repeatable'), because sent once more it could be done twice. Send it with the context's fetch or json, ` +
+      `also after an await; or say idempotent: true where all of it may be done twice.`,
+  );
+}
+
+function warnOfResult(key: object): void {
+  warn(
+    key,
+    'outbox result',
+    `An outbox handler has returned something that cannot be stored. Its entry is delivered, but a tab ` +
+      `that asks for its result later gets undefined. Return plain values: JSON, Date, Map, Blob.`,
+  );
+}

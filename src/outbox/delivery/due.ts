@@ -1,143 +1,200 @@
-import { between, type Clock, type Random, type SteadyClock } from '../../lib/clock.ts';
+import { between, type Clock, type Random } from '../../lib/clock.ts';
 import type { Operation } from '../../operation/operation.ts';
+import { originOfLane, type Row, type SendingRow, splitLane } from '../store/row.ts';
 import { pageSize, type RowStore } from '../store/row-store.ts';
-import { type Fence, originOfLane, type Row, splitLane } from '../store/schema.ts';
+import type { Fence } from '../store/schema.ts';
 
 /** What must be known of an entry to send it when it is due. */
-export type DueEntry = Pick<Row, 'seq' | 'liveOwner' | 'nextRetryAt'> &
-  Partial<Pick<Row, 'lane' | 'plannedAt'>>;
+export type DueEntry = Pick<Row, 'seq'> & Partial<Pick<Row, 'owner' | 'nextRetryAt' | 'lane'>>;
+
+/** An attempt that has sent nothing for so long takes no place: nobody knows what it waits for. */
+const idleMs = 5000;
+
+/** An attempt that is under way. Only its own methods write its fields. */
+export class Running {
+  readonly entry: SendingRow;
+  readonly controller: AbortController = new AbortController();
+  /** What is known of it while it is paused; undefined before it begins. */
+  operation: Operation | undefined;
+  /** Whether any request of it has begun. */
+  hasAsked = false;
+  /** Where its last request goes; undefined before there is one. */
+  origin: string | undefined;
+  /** How many of its requests are under way, or paused before they are sent. */
+  open = 0;
+  readonly #clock: Clock;
+  readonly #places: Pick<Places, 'learn'>;
+  #idleSince: number;
+
+  constructor(entry: SendingRow, clock: Clock, places: Pick<Places, 'learn'>) {
+    this.entry = entry;
+    this.#clock = clock;
+    this.#places = places;
+    this.#idleSince = clock.now();
+  }
+
+  begin(operation: Operation | undefined): void {
+    this.operation = operation;
+  }
+
+  isIdle(): boolean {
+    return this.open === 0 && this.#clock.now() - this.#idleSince >= idleMs;
+  }
+
+  /** A request of it begins, to this origin as far as that is known. @returns what ends it. */
+  beginRequest(origin: string | undefined): () => void {
+    this.hasAsked = true;
+    this.origin = origin ?? this.origin;
+    if (origin !== undefined) this.#places.learn(this.entry.handler, origin);
+    this.open += 1;
+    return () => {
+      this.open -= 1;
+      this.#idleSince = this.#clock.now();
+    };
+  }
+}
+
+/** An entry that goes next. */
+export interface Next {
+  readonly seq: number;
+  readonly fence: Fence;
+  /** Empty while that is not known. */
+  readonly lane: string;
+  readonly isUrged: boolean;
+}
+
+/** An entry whose attempt is under way, or is about to begin. */
+export interface Slot extends Next {
+  /** As the worker's clock has it. */
+  readonly startedAt: number;
+  /** Undefined before it is claimed. */
+  readonly running: Running | undefined;
+}
+
+export const isPaused = ({ running }: Slot): boolean => running?.operation?.phase.kind === 'paused';
 
 /** What is due of one lane, the oldest first, a page of it at a time. */
 interface Lane {
   readonly name: string;
-  seqs: number[];
+  readonly seqs: number[];
   /** There is more that is due than is in `seqs`: it is read when that is through. */
-  hasMore: boolean;
+  readonly hasMore: boolean;
   /** When the next one is due, in epoch milliseconds. */
-  nextAt: number;
-}
-
-/** The entries of an owner, which this tab sends. */
-export interface Owned {
-  readonly fence: Fence;
-  readonly lanes: Map<string, Lane>;
-  /** Those that a user wants now go first. */
-  urged: number[];
-  /** It is to be read again. */
-  isStale: boolean;
-  /** How far the clock was set back when its times were last moved: see `SteadyClock`. */
-  setBackMs: number;
-}
-
-/** An entry whose attempt is under way; `one` is undefined before it is claimed. */
-export interface Slot {
-  /** Empty while that is not known. */
-  lane: string;
-  readonly isUrged: boolean;
-  /** As the worker's clock has it. */
-  readonly startedAt: number;
-  one: Running | undefined;
-}
-
-/** Nothing was read of it yet. */
-export const ownedBy = (fence: Fence, setBackMs: number): Owned => ({
-  fence,
-  lanes: new Map(),
-  urged: [],
-  isStale: true,
-  setBackMs,
-});
-
-/** Reads what is due; what is being sent from here is among it. */
-export async function readDue(
-  owned: Owned,
-  store: RowStore,
-  running: ReadonlyMap<number, unknown>,
-  nowMs: number,
-): Promise<void> {
-  owned.isStale = false;
-  const limit = pageSize + running.size;
-  const found = await store.due(owned.fence, nowMs, limit);
-  const before = new Map(owned.lanes);
-  owned.lanes.clear();
-  for (const { lane, due, nextAt = Infinity } of found) {
-    // What was told while this was read is perhaps not among it.
-    const known = new Set([...(before.get(lane)?.seqs ?? []), ...due]);
-    owned.lanes.set(lane, {
-      name: lane,
-      seqs: [...known].filter((seq) => !running.has(seq)).toSorted((a, b) => a - b),
-      hasMore: due.length === limit,
-      nextAt,
-    });
-  }
-}
-
-/** A clock that was set back by less is not worth a write. */
-const leastSetBackMs = 1000;
-
-/** Where the clock was set back, all that waits was planned by another time. */
-export async function moveWaits(
-  all: Iterable<Owned>,
-  store: RowStore,
-  clock: SteadyClock,
-  wall: Clock,
-): Promise<void> {
-  const setBackMs = clock.setBackMs();
-  for (const owned of all) {
-    const byMs = setBackMs - owned.setBackMs;
-    if (byMs < leastSetBackMs) continue;
-    await store.setBack(owned.fence, wall.now(), byMs);
-    owned.setBackMs = setBackMs;
-    owned.isStale = true;
-  }
+  readonly nextAt: number;
 }
 
 /** What waits for an origin goes within this time of a success there, spread: but for the first of a lane, which goes at once. */
 const wakeMs = { least: 500, most: 4000 } as const;
 
-/** What waits for this origin, or (without one) for the network, goes soon. */
-export async function wakeLanes(
-  all: Iterable<Owned>,
-  store: RowStore,
-  origin: string | undefined,
-  wall: Clock,
-  random: Random,
-): Promise<void> {
-  // Only this device was without a network: nothing else comes back with it.
-  const { least, most } = origin === undefined ? { least: 0, most: 0 } : wakeMs;
-  for (const owned of all)
-    for (const { name, nextAt } of owned.lanes.values()) {
-      // Where it goes is not known while nothing of it was sent.
-      const isMeant = origin === undefined || (originOfLane(name) ?? origin) === origin;
-      if (!isMeant || nextAt === Infinity) continue;
+/** A clock that was set back by less is not worth a write. */
+const leastSetBackMs = 1000;
+
+/** The entries of an owner, which this tab sends: what is due of them, as far as it was read. */
+export class OwnedEntries {
+  readonly fence: Fence;
+  readonly #store: RowStore;
+  readonly #lanes: Map<string, Lane> = new Map();
+  /** Those that a user wants now go first. */
+  readonly #urged: number[] = [];
+  /** It is to be read again. */
+  #isStale = true;
+  /** How far the clock was set back when the times were last moved: see `SteadyClock`. */
+  #setBackMs: number;
+
+  constructor(fence: Fence, store: RowStore, setBackMs: number) {
+    this.fence = fence;
+    this.#store = store;
+    this.#setBackMs = setBackMs;
+  }
+
+  lanes(): readonly Lane[] {
+    return [...this.#lanes.values()];
+  }
+
+  expire(): void {
+    this.#isStale = true;
+  }
+
+  /** Nothing is due, as far as is known, and all is known. */
+  isThrough(): boolean {
+    const isAnyDue = this.lanes().some(({ seqs, hasMore }) => seqs.length > 0 || hasMore);
+    return !this.#isStale && this.#urged.length === 0 && !isAnyDue;
+  }
+
+  /** When something is to be read next, in epoch milliseconds: Infinity for never. */
+  nextReadAt(): number {
+    return this.#isStale ? -Infinity : Math.min(...this.lanes().map(({ nextAt }) => nextAt));
+  }
+
+  /** Whether the next page of what is due is to be read. */
+  isPageThrough(): boolean {
+    return this.lanes().some(({ seqs, hasMore }) => hasMore && seqs.length === 0);
+  }
+
+  /** Reads what is due; what is being sent from here is among it. */
+  async read(running: ReadonlyMap<number, unknown>, nowMs: number): Promise<void> {
+    this.#isStale = false;
+    const limit = pageSize + running.size;
+    const found = await this.#store.due(this.fence, nowMs, limit);
+    const before = new Map(this.#lanes);
+    this.#lanes.clear();
+    for (const { lane: name, due, nextAt = Infinity } of found) {
+      // What was told while this was read is perhaps not among it.
+      const known = new Set([...(before.get(name)?.seqs ?? []), ...due]);
+      const seqs = [...known].filter((seq) => !running.has(seq)).toSorted((a, b) => a - b);
+      this.#lanes.set(name, { name, seqs, hasMore: due.length === limit, nextAt });
+    }
+  }
+
+  /** An entry is due, or will be. */
+  add({ seq, lane: name, nextRetryAt = Infinity }: DueEntry, nowMs: number): void {
+    // Its lane is not known.
+    if (name === undefined) return this.expire();
+    const none: Lane = { name, seqs: [], hasMore: false, nextAt: Infinity };
+    const { seqs, hasMore, nextAt } = this.#lanes.get(name) ?? none;
+    const isDue = nextRetryAt <= nowMs;
+    // Beyond a page that is not through, its turn comes when those before it are read.
+    if (isDue && !(hasMore && seq > (seqs.at(-1) ?? 0))) insertSorted(seqs, seq);
+    const next = isDue ? nextAt : Math.min(nextAt, nextRetryAt);
+    this.#lanes.set(name, { name, seqs, hasMore, nextAt: next });
+  }
+
+  urge(seq: number): void {
+    this.#urged.push(seq);
+  }
+
+  takeUrged(): number | undefined {
+    return this.#urged.shift();
+  }
+
+  /** Takes the oldest of a lane that is due. */
+  take({ name }: Pick<Lane, 'name'>): number | undefined {
+    return this.#lanes.get(name)?.seqs.shift();
+  }
+
+  /** Where the clock was set back, all that waits was planned by another time. */
+  async moveWaits(setBackMs: number, nowMs: number): Promise<void> {
+    const byMs = setBackMs - this.#setBackMs;
+    if (byMs < leastSetBackMs) return;
+    await this.#store.setBack(this.fence, nowMs, byMs);
+    this.#setBackMs = setBackMs;
+    this.expire();
+  }
+
+  /** What waits for this origin, or (without one) for the network, goes soon. */
+  async wake(origin: string | undefined, wall: Clock, random: Random): Promise<void> {
+    // Only this device was without a network: nothing else comes back with it.
+    const { least, most } = origin === undefined ? { least: 0, most: 0 } : wakeMs;
+    for (const { name, nextAt } of this.lanes()) {
+      if (!isLaneTo(name, origin) || nextAt === Infinity) continue;
       let isFirst = true;
-      await store.wake(owned.fence, name, wall.now(), most, () => {
+      await this.#store.wake(this.fence, name, wall.now(), most, () => {
         const drawnMs = isFirst ? 0 : Math.round(between(random, least, most));
         isFirst = false;
         return drawnMs;
       });
-      owned.isStale = true;
+      this.expire();
     }
-}
-
-/** An entry of this owner is due, or will be. */
-export function noteDue(
-  owned: Owned | undefined,
-  { seq, lane: name, nextRetryAt = Infinity, plannedAt = 0 }: DueEntry,
-  nowMs: number,
-  isUrged: boolean,
-): void {
-  if (!owned) return;
-  if (isUrged) owned.urged.push(seq);
-  // Its lane is not known; or it was planned before the clock was set back.
-  else if (name === undefined || plannedAt > nowMs) owned.isStale = true;
-  else {
-    const lane = owned.lanes.get(name) ?? { name, seqs: [], hasMore: false, nextAt: Infinity };
-    owned.lanes.set(name, lane);
-    // Its turn comes when those before it are read.
-    const isBeyond = lane.hasMore && seq > (lane.seqs.at(-1) ?? 0);
-    if (nextRetryAt > nowMs) lane.nextAt = Math.min(lane.nextAt, nextRetryAt);
-    else if (!isBeyond) insertSorted(lane.seqs, seq);
   }
 }
 
@@ -148,136 +205,74 @@ function insertSorted(seqs: number[], seq: number): void {
   if (seqs[at - 1] !== seq) seqs.splice(at, 0, seq);
 }
 
-/** Nothing is due, as far as is known, and all is known. */
-export const isThrough = (all: Iterable<Owned>): boolean =>
-  [...all].every(
-    ({ lanes, urged, isStale }) =>
-      !isStale &&
-      urged.length === 0 &&
-      [...lanes.values()].every(({ seqs, hasMore }) => seqs.length === 0 && !hasMore),
-  );
+/** Whether entries of a lane go to an origin, or may: where they go is not known while nothing of them was sent. */
+export const isLaneTo = (lane: string, origin: string | undefined): boolean =>
+  origin === undefined || (originOfLane(lane) ?? origin) === origin;
 
-/** When something is to be read next, in epoch milliseconds: Infinity for never. */
-export const nextReadAt = (all: Iterable<Owned>): number =>
-  Math.min(
-    Infinity,
-    ...[...all].flatMap(({ lanes, isStale }) =>
-      isStale ? -Infinity : [...lanes.values()].map(({ nextAt }) => nextAt),
-    ),
-  );
-
-/** An attempt that has sent nothing for so long takes no place: nobody knows what it waits for. */
-const idleMs = 5000;
 /** So many entries are paused at most while it is not known where those behind them go. */
 const mostUndiscovered = 1000;
 
-/** An entry that goes next. */
-export interface Next extends Pick<Slot, 'lane' | 'isUrged'> {
-  readonly seq: number;
-  readonly fence: Fence;
-}
-
-/** Which entries go next. */
-export interface Places {
-  /** An entry of this handler is sent there. */
-  readonly learn: (handler: string, origin: string) => void;
-  /** Takes the oldest that has a place. */
-  readonly take: (all: Iterable<Owned>, running: Iterable<Slot>, nowMs: number) => Next | undefined;
-}
-
 /**
- * A place is for what is being sent: so many (`parallel`) for each origin. What is paused takes none of
- * them, and so do attempts that send nothing; but of those of one lane that are known to be paused, so
- * many are enough. Where an entry goes is known once it was tried. Before, it is taken to go where the
- * last of its handler went; as that may be wrong, whatever takes long there counts half.
+ * Which entries go next. A place is for what is being sent: so many (`parallel`) for each origin. What is paused
+ * takes none of them, and so do attempts that send nothing; but of those of one lane that are known to be paused,
+ * so many are enough. Where an entry goes is known once it was tried. Before, it is taken to go where the last of
+ * its handler went; as that may be wrong, whatever takes long there counts half.
  */
-export function createPlaces(parallel: number): Places {
-  const origins = new Map<string, string>();
+export class Places {
+  readonly #parallel: number;
+  readonly #origins: Map<string, string> = new Map();
 
-  const isFree = (name: string, running: readonly Slot[], nowMs: number): boolean => {
-    const [handler, known] = splitLane(name);
-    const origin = known ?? origins.get(handler);
-    let sending = 0;
-    let paused = 0;
-    for (const { lane, one, startedAt } of running) {
-      const isOld = nowMs - startedAt >= idleMs;
-      if (one?.operation?.phase.kind === 'paused') paused += lane === name ? 1 : 0;
-      else if (one && one.open === 0 && nowMs - one.idleSince >= idleMs) continue;
-      else {
-        const [ofHandler, itsOwn] = splitLane(lane);
-        const other = one?.origin ?? itsOwn ?? origins.get(ofHandler);
-        if (origin === undefined || other === undefined ? lane === name : other === origin)
-          sending += known === undefined && isOld ? 0.5 : 1;
+  constructor(parallel: number) {
+    this.#parallel = parallel;
+  }
+
+  /** An entry of this handler is sent there. */
+  learn(handler: string, origin: string): void {
+    this.#origins.set(handler, origin);
+  }
+
+  /** Takes the oldest that has a place. */
+  take(all: Iterable<OwnedEntries>, slots: readonly Slot[], nowMs: number): Next | undefined {
+    let first: { readonly owned: OwnedEntries; readonly lane: Lane } | undefined;
+    const urgent = slots.filter((slot) => slot.isUrged && !isPaused(slot));
+    for (const owned of all) {
+      const urged = urgent.length < this.#parallel ? owned.takeUrged() : undefined;
+      if (urged !== undefined) return { seq: urged, fence: owned.fence, lane: '', isUrged: true };
+      for (const lane of owned.lanes()) {
+        const [seq = Infinity] = lane.seqs;
+        if (seq < (first?.lane.seqs[0] ?? Infinity) && this.#isFree(lane.name, slots, nowMs))
+          first = { owned, lane };
       }
     }
-    return sending < parallel && paused < (known === undefined ? mostUndiscovered : parallel);
-  };
+    const seq = first?.owned.take(first.lane);
+    if (!first || seq === undefined) return undefined;
+    return { seq, fence: first.owned.fence, lane: first.lane.name, isUrged: false };
+  }
 
-  return {
-    learn: (handler, origin) => void origins.set(handler, origin),
-    take(all, slots, nowMs) {
-      const running = [...slots];
-      let first: { readonly lane: Lane; readonly fence: Fence } | undefined;
-      for (const { fence, lanes, urged } of all) {
-        const wanted = running.filter(
-          ({ isUrged, one }) => isUrged && one?.operation?.phase.kind !== 'paused',
-        );
-        if (wanted.length < parallel) {
-          const seq = urged.shift();
-          if (seq !== undefined) return { seq, fence, lane: '', isUrged: true };
-        }
-        for (const lane of lanes.values()) {
-          const [seq = Infinity] = lane.seqs;
-          if (seq < (first?.lane.seqs[0] ?? Infinity) && isFree(lane.name, running, nowMs))
-            first = { lane, fence };
-        }
-      }
-      const seq = first?.lane.seqs.shift();
-      return first && seq !== undefined
-        ? { seq, fence: first.fence, lane: first.lane.name, isUrged: false }
-        : undefined;
-    },
-  };
-}
+  #isFree(name: string, slots: readonly Slot[], nowMs: number): boolean {
+    const [handler, known] = splitLane(name);
+    const origin = known ?? this.#origins.get(handler);
+    let sending = 0;
+    let paused = 0;
+    for (const slot of slots) {
+      const { lane, running, startedAt } = slot;
+      if (isPaused(slot)) paused += lane === name ? 1 : 0;
+      else if (!running?.isIdle() && this.#isThere(lane, running, name, origin))
+        sending += known === undefined && nowMs - startedAt >= idleMs ? 0.5 : 1;
+    }
+    const mostPaused = known === undefined ? mostUndiscovered : this.#parallel;
+    return sending < this.#parallel && paused < mostPaused;
+  }
 
-/** An attempt that is under way. */
-export interface Running {
-  readonly entry: Row;
-  /** What is known of it while it is paused; undefined before it begins. */
-  operation: Operation | undefined;
-  readonly controller: AbortController;
-  /** Whether any request of it has begun. */
-  hasAsked: boolean;
-  /** Where its last request goes; undefined before there is one. */
-  origin: string | undefined;
-  /** How many of its requests are under way, or paused before they are sent. */
-  open: number;
-  /** Since when there is none, as the worker's clock has it. */
-  idleSince: number;
-  /** A request of it begins, to this origin as far as that is known. @returns what ends it. */
-  readonly onRequest: (origin: string | undefined) => () => void;
-}
-
-/** An attempt at an entry begins: nothing of it is under way yet. */
-export function beginAttempt(entry: Row, clock: Clock, places: Pick<Places, 'learn'>): Running {
-  const one: Running = {
-    entry,
-    operation: undefined,
-    controller: new AbortController(),
-    hasAsked: false,
-    origin: undefined,
-    open: 0,
-    idleSince: clock.now(),
-    onRequest(origin) {
-      one.hasAsked = true;
-      one.origin = origin ?? one.origin;
-      if (origin !== undefined) places.learn(entry.handler, origin);
-      one.open += 1;
-      return () => {
-        one.open -= 1;
-        one.idleSince = clock.now();
-      };
-    },
-  };
-  return one;
+  /** Whether an attempt of a lane goes where those of another do. */
+  #isThere(
+    lane: string,
+    running: Running | undefined,
+    name: string,
+    origin: string | undefined,
+  ): boolean {
+    const [handler, itsOwn] = splitLane(lane);
+    const other = running?.origin ?? itsOwn ?? this.#origins.get(handler);
+    return origin === undefined || other === undefined ? lane === name : other === origin;
+  }
 }

@@ -1,169 +1,169 @@
-import { type AttemptContext, createAttempt } from './deliver.ts';
+import type { Operation } from '../../operation/operation.ts';
 import { discarded } from '../errors.ts';
-import type { OtherTabs, Pauses } from '../messages.ts';
-import type { Receipts } from '../enqueue.ts';
-import type { Display } from '../state.ts';
-import { Ownership, type OwnershipContext } from './ownership.ts';
+import type { NewRow, Row, Unplaced } from '../store/row.ts';
 import type { Revived, RowStore } from '../store/row-store.ts';
-import type { Fence, Row, Unplaced } from '../store/schema.ts';
-import { createWorker, type Worker, type WorkerContext } from './worker.ts';
+import type { Fence } from '../store/schema.ts';
+import { Delivery } from './deliver.ts';
+import { Ownership } from './ownership.ts';
+import type { EntryListener, OutboxPage } from './page.ts';
+import { Worker } from './worker.ts';
 
 /** A store, and what sends its entries. */
-export interface Engine {
+export class Engine {
   readonly store: RowStore;
-  readonly ownership: Ownership;
-  readonly worker: Worker;
   /** Which database it is; undefined for what is in this page alone. */
   readonly generation: string | undefined;
+  readonly ownership: Ownership;
+  readonly worker: Worker;
+  readonly onError: (error: unknown) => void;
+  readonly #page: OutboxPage;
+
+  constructor(
+    page: OutboxPage,
+    store: RowStore,
+    generation: string | undefined,
+    listener: EntryListener,
+    onError: (error: unknown) => void,
+  ) {
+    const { clock, sender, name, network, parallel } = page;
+    const isShared = generation !== undefined;
+    const clearing = (): string | undefined => (isShared ? page.clearing() : undefined);
+    // What was cleared while it waited at the gate does not go.
+    const note: RowStore['note'] = async (...noted) =>
+      clearing() === undefined && store.note(...noted);
+    const delivery = new Delivery(page, note, (entry, operation) => this.#show(entry, operation));
+    this.#page = page;
+    this.store = store;
+    this.generation = generation;
+    this.onError = onError;
+    this.ownership = new Ownership({
+      clock,
+      store,
+      lock: isShared ? page.lock : undefined,
+      name,
+      tokens: page.memory.tokens,
+      onGain: (fence) => this.#gain(fence),
+      onLoss: listener.onLoss,
+      onError,
+    });
+    this.worker = new Worker({
+      ...listener,
+      clock,
+      random: sender.random,
+      store,
+      network,
+      parallel,
+      clearing,
+      attempt: (...given) => delivery.attempt(...given),
+      onLost: (fence) => this.ownership.lose(fence),
+      onIdle: () => void this.#tidy(),
+      onError,
+    });
+  }
+
   /**
    * Keeps an entry of this tab's own, and sends it when it is due. `isMoved`: it was kept elsewhere before.
    *
    * @returns the entry as it is kept.
    * @throws SteadfetchError (as a rejection) when it was discarded or cleared meanwhile.
    */
-  readonly add: (entry: Unplaced, isWanted: () => boolean, isMoved?: boolean) => Promise<Row>;
+  async add(entry: Unplaced, isWanted: () => boolean, isMoved: boolean = false): Promise<Row> {
+    const { clock, memory } = this.#page;
+    const clears = isMoved ? memory.clears : undefined;
+    const isLive = entry.state === 'pending' && !entry.waitsFor;
+    for (;;) {
+      if (!isWanted()) throw discarded(entry);
+      const added = await this.ownership.use(async (fence) => {
+        const row = { ...entry, owner: isLive ? fence.owner : undefined } as NewRow;
+        const kept = await this.store.add(row, fence, clock.now(), clears);
+        if (kept === 'lost') this.ownership.lose(fence);
+        else if (kept !== 'cleared' && kept.owner === fence.owner) this.#driveOrTell(fence);
+        return kept;
+      });
+      if (added === 'cleared') throw discarded(entry);
+      if (added === 'lost') continue;
+      if (isWanted()) this.worker.add(added);
+      return added;
+    }
+  }
+
   /**
    * A user wants an entry to be sent now, or again; `change` makes another of it.
    *
    * @returns the entry as it is now, and whose turn has come by that; undefined when that cannot be.
    */
-  readonly revive: (id: string, change?: (entry: Row) => Row) => Promise<Revived | undefined>;
-  /** Sends what nobody would look for. */
-  readonly adoptStrays: () => Promise<void>;
-  /** The page is put away: its entries are sent by others until it is back. */
-  readonly leave: () => void;
+  async revive(id: string, change?: (entry: Row) => Row): Promise<Revived | undefined> {
+    for (;;) {
+      const revived = await this.ownership.use(async (fence) => {
+        const found = await this.store.revive(id, fence, this.#page.clock.now(), change);
+        if (found === 'lost') this.ownership.lose(fence);
+        else if (found) this.#driveOrTell(fence);
+        return found;
+      });
+      if (revived !== 'lost') return revived;
+    }
+  }
+
   /** All entries were discarded. */
-  readonly forget: () => void;
-  readonly onError: (error: unknown) => void;
-  readonly dispose: () => void;
-}
+  forget(): void {
+    this.#drop();
+    this.worker.abort();
+    this.ownership.release();
+  }
 
-export interface EngineContext
-  extends
-    Omit<AttemptContext, 'note' | 'onChange'>,
-    Omit<WorkerContext, 'clock' | 'random' | 'attempt' | 'onLost' | 'onIdle'>,
-    Omit<OwnershipContext, 'clock' | 'onGain' | 'tokens'> {
-  readonly generation: string | undefined;
-  readonly receipts: Receipts;
-  readonly pauses: Pick<Pauses, 'note'>;
-  readonly display: Pick<Display, 'refresh'>;
-  readonly others: Pick<OtherTabs, 'post'>;
-}
+  /** The page is put away: its entries are sent by others until it is back. */
+  leave(): void {
+    this.#drop();
+    this.ownership.leave();
+  }
 
-export function createEngine(context: EngineContext): Engine {
-  const { store, receipts, pauses, display, others, onError } = context;
-  const { clock, random } = context.sender;
+  dispose(): void {
+    this.#page.memory.endWaiting(undefined, 'cancelled');
+    this.worker.dispose();
+    this.ownership.dispose();
+    this.store.close();
+  }
+
+  #drop(): void {
+    this.#page.memory.endWaiting(undefined, 'cancelled');
+    for (const { owner } of this.ownership.held()) this.worker.drop(owner);
+  }
+
+  #gain(fence: Fence): void {
+    // The tab that had it may have died between an end and telling whose turn had come.
+    this.worker.look();
+    this.worker.drive(fence);
+    this.#tellOwner();
+  }
+
   /** There are entries of an owner that the other tabs do not know yet, or whose owner has died. */
-  const tellOwner = (): void => others.post({ kind: 'owner' });
-  const ownership: Ownership = new Ownership({
-    ...context,
-    clock,
-    tokens: context.memory.tokens,
-    onGain(fence) {
-      // Whoever had it may have died between an end and telling whose turn had come.
-      worker.look();
-      worker.drive(fence);
-      tellOwner();
-    },
-  });
-  const worker: Worker = createWorker({
-    ...context,
-    clock,
-    random,
-    attempt: createAttempt({
-      ...context,
-      onChange(entry, operation) {
-        if (operation.phase.kind !== 'ended') receipts.tell(entry, { operation });
-        pauses.note(entry, operation);
-        display.refresh();
-        worker.check();
-      },
-      // What was cleared while it waited at the gate does not go.
-      note: async (...noted) => context.clearing() === undefined && store.note(...noted),
-    }),
-    onLost: (fence) => ownership.lose(fence),
-    onIdle() {
-      ownership
-        .tidy()
-        .then((given) => given.forEach(({ owner }) => worker.drop(owner)))
-        .catch(onError);
-    },
-  });
+  #tellOwner(): void {
+    this.#page.others.post({ kind: 'owner' });
+  }
 
-  const drop = (): void => {
-    context.memory.endWaiting(undefined, 'cancelled');
-    for (const { owner } of ownership.held()) worker.drop(owner);
-  };
-  const driveOrTell = (fence: Fence): void => {
-    if (ownership.has(fence)) {
-      if (worker.drive(fence)) tellOwner();
+  #driveOrTell(fence: Fence): void {
+    if (this.ownership.has(fence)) {
+      if (this.worker.drive(fence)) this.#tellOwner();
       return;
     }
     // It was given up while the entry was written: to whoever looks first.
-    tellOwner();
-    void ownership.look();
-  };
-  const add: Engine['add'] = async (entry, isWanted, isMoved = false) => {
-    const isLive = entry.state === 'pending' && !entry.waitsFor;
-    const clears = isMoved ? context.memory.clears : undefined;
-    for (;;) {
-      if (!isWanted()) throw discarded(entry);
-      const added = await ownership.use(async (fence) => {
-        const { owner } = fence;
-        const row = { ...entry, owner, ...(isLive && { liveOwner: owner }) };
-        const kept = await store.add(row, fence, clock.now(), clears);
-        if (kept === 'lost') ownership.lose(fence);
-        else if (kept !== 'cleared' && kept.liveOwner === owner) driveOrTell(fence);
-        return kept;
-      });
-      if (added === 'cleared') throw discarded(entry);
-      if (added === 'lost') continue;
-      if (isWanted()) worker.add(added);
-      return added;
-    }
-  };
+    this.#tellOwner();
+    void this.ownership.look();
+  }
 
-  return {
-    store,
-    generation: context.generation,
-    ownership,
-    worker,
-    add,
-    async revive(id, change) {
-      for (;;) {
-        const revived = await ownership.use(async (fence) => {
-          const found = await store.revive(id, fence, clock.now(), change);
-          if (found === 'lost') ownership.lose(fence);
-          else if (found) driveOrTell(fence);
-          return found;
-        });
-        if (revived !== 'lost') return revived;
-      }
-    },
-    async adoptStrays() {
-      if (!(await store.hasStrays())) return;
-      await ownership.use(async (fence) => {
-        if (!(await store.adoptStrays(fence, clock.now()))) return;
-        // Those of other owners, too, are where they were not looked for.
-        worker.look();
-        driveOrTell(fence);
-      });
-    },
-    forget() {
-      drop();
-      worker.abort();
-      ownership.release();
-    },
-    leave() {
-      drop();
-      ownership.leave();
-    },
-    onError,
-    dispose() {
-      context.memory.endWaiting(undefined, 'cancelled');
-      worker.dispose();
-      ownership.dispose();
-      store.close();
-    },
-  };
+  async #tidy(): Promise<void> {
+    try {
+      for (const { owner } of await this.ownership.tidy()) this.worker.drop(owner);
+    } catch (error) {
+      this.onError(error);
+    }
+  }
+
+  #show(entry: Row, operation: Operation): void {
+    const { receipts, pauses, display } = this.#page;
+    if (operation.phase.kind !== 'ended') receipts.tell(entry, { operation });
+    pauses.note(entry, operation);
+    display.refresh();
+    this.worker.check();
+  }
 }

@@ -7,7 +7,7 @@ import {
 } from '../../operation/parts/submission.ts';
 import { toUrl } from '../../lib/input/url.ts';
 import { warn } from '../../lib/input/warn.ts';
-import type { Row } from '../store/schema.ts';
+import type { Row } from '../store/row.ts';
 
 /** What is written of the requests of an entry, before one of them goes. */
 interface RequestNote {

@@ -1,6 +1,6 @@
 import { createIdempotencyKey } from '../../idempotency/key.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { DatabaseError } from '../store/open-database.ts';
+import { DatabaseError } from '../store/disk.ts';
 import type { RowStore } from '../store/row-store.ts';
 import type { Fence, OwnerRecord } from '../store/schema.ts';
 import type { TabPorts } from '../../tabs/ports.ts';

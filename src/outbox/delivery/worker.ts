@@ -1,79 +1,43 @@
-import { type Clock, type Random, createSteadyClock } from '../../lib/clock.ts';
-import type { Network } from '../../origin/origin.ts';
+import { type Clock, createSteadyClock, type Random, type SteadyClock } from '../../lib/clock.ts';
 import { sleep, startAlarm } from '../../lib/timer.ts';
-import type { Attempt, EntryEnd } from './end-attempt.ts';
-import {
-  beginAttempt,
-  createPlaces,
-  type DueEntry,
-  isThrough,
-  moveWaits,
-  type Next,
-  nextReadAt,
-  noteDue,
-  type Owned,
-  ownedBy,
-  readDue,
-  type Running,
-  type Slot,
-  wakeLanes,
-} from './due.ts';
-import { reasonOf } from '../store/open-database.ts';
+import type { Network } from '../../origin/origin.ts';
+import { reasonOf } from '../store/disk.ts';
+import type { Row } from '../store/row.ts';
 import type { RowStore, Settled } from '../store/row-store.ts';
-import { type Fence, originOfLane, type Row } from '../store/schema.ts';
+import type { Fence } from '../store/schema.ts';
+import {
+  type DueEntry,
+  isLaneTo,
+  isPaused,
+  type Next,
+  OwnedEntries,
+  Places,
+  Running,
+  type Slot,
+} from './due.ts';
+import type { Delivery } from './deliver.ts';
+import type { Attempt, EntryListener } from './page.ts';
 
-export interface WorkerContext {
+export interface WorkerContext extends Pick<
+  EntryListener,
+  'onChange' | 'onDue' | 'onEnd' | 'onCleared'
+> {
   readonly clock: Clock;
   readonly random: Random;
   readonly store: RowStore;
   readonly network: Network;
   /** So many attempts at once to one origin, at most. */
   readonly parallel: number;
-  /** Makes one attempt; undefined when nobody wanted it any more. Never rejects. */
-  readonly attempt: (
-    running: Running,
-    fence: Fence,
-    isUrged: boolean,
-  ) => Promise<Attempt | undefined>;
+  /** Makes one attempt; undefined when its end is not wanted any more. Never rejects. */
+  readonly attempt: Delivery['attempt'];
   /** Which clear of all entries is under way, or has failed: nothing is sent meanwhile. */
   readonly clearing: () => string | undefined;
-  /** One has begun that this tab has not heard of. */
-  readonly onCleared: (token: string) => void;
-  /** Rows have changed: an attempt begins. */
-  readonly onChange: () => void;
-  /** Its turn has come, whoever sends it. */
-  readonly onDue: (entry: Row) => void;
-  /** An end is written; `settled` is undefined where it was not ours to write any more. */
-  readonly onEnd: (entry: Row, end: EntryEnd, settled: Settled | undefined) => void;
   /** Another tab has taken the entries of this owner over. */
   readonly onLost: (fence: Fence) => void;
   /** The store does not work. */
   readonly onError: (error: unknown) => void;
   /** There is nothing left to do at the moment. */
   readonly onIdle: () => void;
-}
-
-/** Sends the entries of the owners that this tab has, when they are due. */
-export interface Worker {
-  /** The entries of this owner are to be sent. @returns whether that is new. */
-  readonly drive: (fence: Fence) => boolean;
-  /** They no longer are. What is under way goes on. */
-  readonly drop: (owner: string) => void;
-  /** An entry of an owner of ours is due. `isUrged`: because a user wants it now. */
-  readonly add: (entry: DueEntry, isUrged?: boolean) => void;
-  /** Looks again what is due: time has passed, or another tab has changed something. */
-  readonly look: () => void;
-  /** An attempt is paused or goes on: there may be a place for another. */
-  readonly check: () => void;
-  /** A request to this origin went well, or (without one) the network is back: what waits goes soon. */
-  readonly wake: (origin?: string) => void;
-  /** Whether entries that had to wait for this origin are about to be sent, because the cause of that is gone. */
-  readonly isReleasing: (origin: string) => boolean;
-  /** Breaks off what is under way: all of it, or of the entry with this id. */
-  readonly abort: (id?: string) => void;
-  /** When the next one is due, or Infinity; while something is due or under way, that has passed. */
-  readonly nextAt: () => number;
-  readonly dispose: () => void;
 }
 
 /** No wait is trusted to one timer for longer: timers stand still while a machine sleeps. */
@@ -87,252 +51,329 @@ const releaseMs = 5000;
 /** An end is tried to be written so often, a second later and then twice as late. */
 const tries = 5;
 
-export function createWorker({
-  clock: wall,
-  random,
-  store,
-  network,
-  parallel,
-  attempt,
-  clearing,
-  onCleared,
-  onChange,
-  onDue,
-  onEnd,
-  onLost,
-  onError,
-  onIdle,
-}: WorkerContext): Worker {
-  // What is on the disk is of the clock on the wall; how long something takes is not.
-  const clock = createSteadyClock(wall);
-  const running = new Map<number, Slot>();
-  const driven = new Map<string, Owned>();
-  const places = createPlaces(parallel);
+/** Sends the entries of the owners that this tab has, when they are due. */
+export class Worker {
+  readonly #context: WorkerContext;
+  /** What is on the disk is of the clock on the wall; how long something takes is not. */
+  readonly #clock: SteadyClock;
+  readonly #slots: Map<number, Slot> = new Map();
+  readonly #driven: Map<string, OwnedEntries> = new Map();
+  readonly #places: Places;
   /** Rows that could not be taken, or of which nothing could be written. */
-  const aside = new Map<number, { readonly times: number; readonly until: number }>();
-  let timer: unknown;
-  let pausedUntil = -Infinity;
-  let moving: Promise<void> | undefined;
-  let isPumping = false;
-  let isAskedAgain = false;
-  let wasOffline = network.isOffline();
-  let isOver = false;
-  let waking = 0;
-  let releasedAt = -Infinity;
-  /** What was under way when they were released, and did not wait. */
-  let sentBefore: readonly Slot[] = [];
+  readonly #aside: Map<number, { readonly times: number; readonly until: number }> = new Map();
+  readonly #unsubscribe: () => void;
+  #timer: unknown;
+  #pausedUntil = -Infinity;
+  #moving: Promise<void> | undefined;
+  #isPumping = false;
+  #isAskedAgain = false;
+  #isOver = false;
+  #waking = 0;
+  #releasedAt = -Infinity;
+  /** The places of what was under way when entries were released, and did not wait. */
+  #sentBefore: ReadonlySet<number> = new Set();
 
-  const isDriven = ({ owner, token }: Fence): boolean => driven.get(owner)?.fence.token === token;
-  const read = (owned: Owned): Promise<void> => readDue(owned, store, running, wall.now());
-  const note = (entry: DueEntry, isUrged = false): void =>
-    noteDue(driven.get(entry.liveOwner ?? ''), entry, wall.now(), isUrged);
-  const expire = (): void => {
-    for (const owned of driven.values()) owned.isStale = true;
-  };
-  /** One at a time: moved twice, the next time would be missed. */
-  const obeyClock = (): Promise<void> =>
-    (moving ??= moveWaits(driven.values(), store, clock, wall).finally(() => (moving = undefined)));
-  const isBlocked = (): boolean =>
-    clock.now() < pausedUntil || network.isOffline() || clearing() !== undefined;
+  constructor(context: WorkerContext) {
+    this.#context = context;
+    this.#clock = createSteadyClock(context.clock);
+    this.#places = new Places(context.parallel);
+    const { network } = context;
+    let wasOffline = network.isOffline();
+    this.#unsubscribe = network.subscribe(() => {
+      const isOffline = network.isOffline();
+      if (wasOffline && !isOffline) this.wake();
+      wasOffline = isOffline;
+      this.check();
+    });
+  }
 
-  const fill = async (): Promise<void> => {
-    await obeyClock();
-    for (const owned of driven.values()) if (nextReadAt([owned]) <= wall.now()) await read(owned);
-    while (!isBlocked()) {
-      for (const owned of driven.values())
-        if ([...owned.lanes.values()].some((lane) => lane.hasMore && lane.seqs.length === 0))
-          await read(owned);
-      const next = places.take(driven.values(), running.values(), clock.now());
-      if (!next) break;
-      const { seq, isUrged } = next;
-      const isAside = !isUrged && (aside.get(seq)?.until ?? 0) > clock.now();
-      if (!running.has(seq) && !isAside) void run(next);
+  /** The entries of this owner are to be sent. @returns whether that is new. */
+  drive(fence: Fence): boolean {
+    if (this.#isOver || this.#isDriven(fence)) return false;
+    const setBackMs = this.#clock.setBackMs();
+    this.#driven.set(fence.owner, new OwnedEntries(fence, this.#context.store, setBackMs));
+    this.check();
+    return true;
+  }
+
+  /** They no longer are. What is under way goes on. */
+  drop(owner: string): void {
+    this.#driven.delete(owner);
+  }
+
+  /** An entry of an owner of ours is due. `isUrged`: because a user wants it now. */
+  add(entry: DueEntry, isUrged: boolean = false): void {
+    const owned = this.#driven.get(entry.owner ?? '');
+    if (!owned) return;
+    if (isUrged) {
+      this.#slots.get(entry.seq)?.running?.operation?.pauses.each('go');
+      owned.urge(entry.seq);
+    } else owned.add(entry, this.#context.clock.now());
+    this.check();
+  }
+
+  /** Looks again what is due: time has passed, or another tab has changed something. */
+  look(): void {
+    this.#expire();
+    this.check();
+  }
+
+  /** An attempt is paused or goes on: there may be a place for another. */
+  check(): void {
+    void this.#pump();
+  }
+
+  /** A request to this origin went well, or (without one) the network is back: what waits goes soon. */
+  wake(origin?: string): void {
+    this.#waking += 1;
+    if (this.#isAnyKept(origin)) {
+      this.#releasedAt = this.#clock.now();
+      const sending = [...this.#slots.values()].filter((slot) => !isPaused(slot));
+      this.#sentBefore = new Set(sending.map(({ seq }) => seq));
     }
-  };
-  const pump = async (): Promise<void> => {
-    if (isPumping) {
-      isAskedAgain = true;
+    void this.#wakeAll(origin);
+  }
+
+  /** Whether entries that had to wait for this origin are about to be sent, because the cause of that is gone. */
+  isReleasing(origin: string): boolean {
+    if (this.#clock.now() > this.#releasedAt + releaseMs) return false;
+    const isWaking = this.#waking > 0;
+    return (
+      this.#slotsTo(origin).some((slot) => !this.#isSentBefore(slot) && !isAnswered(slot)) ||
+      this.#lanesTo(origin).some(
+        ({ seqs, nextAt }) => seqs.length > 0 || (isWaking && nextAt < Infinity),
+      )
+    );
+  }
+
+  /** Breaks off what is under way: all of it, or of the entry with this id. */
+  abort(id?: string): void {
+    for (const { running } of this.#slots.values())
+      if (running && (id ?? running.entry.id) === running.entry.id) running.controller.abort();
+  }
+
+  /** When the next one is due, or Infinity; while something is due or under way, that has passed. */
+  nextAt(): number {
+    return this.#isIdle() ? this.#nextReadAt() : -Infinity;
+  }
+
+  dispose(): void {
+    this.#isOver = true;
+    this.#clock.clearTimeout(this.#timer);
+    this.#unsubscribe();
+    this.#driven.clear();
+  }
+
+  #isDriven({ owner, token }: Fence): boolean {
+    return this.#driven.get(owner)?.fence.token === token;
+  }
+
+  #expire(): void {
+    for (const owned of this.#driven.values()) owned.expire();
+  }
+
+  #isThrough(): boolean {
+    return [...this.#driven.values()].every((owned) => owned.isThrough());
+  }
+
+  #isIdle(): boolean {
+    return this.#slots.size === 0 && this.#isThrough();
+  }
+
+  #nextReadAt(): number {
+    return Math.min(Infinity, ...[...this.#driven.values()].map((owned) => owned.nextReadAt()));
+  }
+
+  #slotsTo(origin: string): readonly Slot[] {
+    return [...this.#slots.values()].filter(({ lane }) => isLaneTo(lane, origin));
+  }
+
+  #isSentBefore({ seq, startedAt }: Slot): boolean {
+    return this.#sentBefore.has(seq) && startedAt <= this.#releasedAt;
+  }
+
+  #lanesTo(origin: string): ReturnType<OwnedEntries['lanes']> {
+    return [...this.#driven.values()]
+      .flatMap((owned) => owned.lanes())
+      .filter(({ name }) => isLaneTo(name, origin));
+  }
+
+  /** What was kept back has something to be released for: what is only under way has not. */
+  #isAnyKept(origin: string | undefined): boolean {
+    if (origin === undefined) return !this.#isIdle() || this.#nextReadAt() < Infinity;
+    return (
+      this.#slotsTo(origin).some(isPaused) ||
+      this.#lanesTo(origin).some(({ nextAt }) => nextAt < Infinity)
+    );
+  }
+
+  async #wakeAll(origin: string | undefined): Promise<void> {
+    const { clock, random } = this.#context;
+    try {
+      await this.#obeyClock();
+      for (const owned of this.#driven.values()) await owned.wake(origin, clock, random);
+    } catch (error) {
+      this.#pause(error);
+    }
+    this.#waking -= 1;
+    this.check();
+  }
+
+  /** One at a time: moved twice, the next time would be missed. */
+  #obeyClock(): Promise<void> {
+    return (this.#moving ??= this.#moveWaits().finally(() => (this.#moving = undefined)));
+  }
+
+  async #moveWaits(): Promise<void> {
+    const setBackMs = this.#clock.setBackMs();
+    for (const owned of this.#driven.values())
+      await owned.moveWaits(setBackMs, this.#context.clock.now());
+  }
+
+  async #pump(): Promise<void> {
+    const { clearing, onCleared, onIdle } = this.#context;
+    if (this.#isPumping) {
+      this.#isAskedAgain = true;
       return;
     }
-    isPumping = true;
+    this.#isPumping = true;
     try {
       do {
-        isAskedAgain = false;
-        if (clock.now() < pausedUntil) break;
-        const cleared = driven.size > 0 ? clearing() : undefined;
+        this.#isAskedAgain = false;
+        if (this.#clock.now() < this.#pausedUntil) break;
+        const cleared = this.#driven.size > 0 ? clearing() : undefined;
         if (cleared !== undefined) {
           onCleared(cleared);
           break;
         }
-        await fill();
-      } while (isAskedAgain);
+        await this.#fill();
+      } while (this.#isAskedAgain);
     } catch (error) {
-      pause(error);
+      this.#pause(error);
     } finally {
-      isPumping = false;
+      this.#isPumping = false;
     }
-    plan();
-    if (isIdle() && !isOver) onIdle();
-  };
-  const isIdle = (): boolean => running.size === 0 && isThrough(driven.values());
+    this.#plan();
+    if (this.#isIdle() && !this.#isOver) onIdle();
+  }
 
-  const pause = (error: unknown): void => {
-    pausedUntil = clock.now() + errorPauseMs;
-    expire();
-    onError(error);
-  };
+  async #fill(): Promise<void> {
+    const { clock, network, clearing } = this.#context;
+    await this.#obeyClock();
+    const read = async (isWanted: (owned: OwnedEntries) => boolean): Promise<void> => {
+      for (const owned of this.#driven.values())
+        if (isWanted(owned)) await owned.read(this.#slots, clock.now());
+    };
+    const isBlocked = (): boolean =>
+      this.#clock.now() < this.#pausedUntil || network.isOffline() || clearing() !== undefined;
+    await read((owned) => owned.nextReadAt() <= clock.now());
+    while (!isBlocked()) {
+      await read((owned) => owned.isPageThrough());
+      const nowMs = this.#clock.now();
+      const next = this.#places.take(this.#driven.values(), [...this.#slots.values()], nowMs);
+      if (!next) break;
+      const isAside = !next.isUrged && (this.#aside.get(next.seq)?.until ?? 0) > nowMs;
+      if (!this.#slots.has(next.seq) && !isAside) void this.#run(next);
+    }
+  }
 
-  const look = (): void => {
-    expire();
-    void pump();
-  };
-  const setAside = (seq: number, error: unknown): void => {
-    const times = (aside.get(seq)?.times ?? 0) + 1;
-    const forMs = Math.min(errorPauseMs * Math.max(1, 2 ** (times - 2)), longestAsideMs);
-    aside.set(seq, { times, until: clock.now() + forMs });
-    startAlarm(clock, forMs, look);
-    onError(error);
-  };
-
-  const plan = (): void => {
-    clock.clearTimeout(timer);
-    if (isOver) return;
-    const pausedMs = pausedUntil - clock.now();
+  #plan(): void {
+    this.#clock.clearTimeout(this.#timer);
+    if (this.#isOver) return;
+    const pausedMs = this.#pausedUntil - this.#clock.now();
     // What is due goes when a place is free, or the store is asked again.
-    const isWaiting = (running.size > 0 || pausedMs > 0) && !isThrough(driven.values());
-    const dueInMs = nextReadAt(driven.values()) - wall.now();
+    const isWaiting = (this.#slots.size > 0 || pausedMs > 0) && !this.#isThrough();
+    const dueInMs = this.#nextReadAt() - this.#context.clock.now();
     if (dueInMs === Infinity && !isWaiting) return;
-    const delayMs = Math.max(dueInMs, pausedMs, 0);
-    timer = clock.setTimeout(() => void pump(), Math.min(delayMs, longestTimerMs));
-  };
+    const delayMs = Math.min(Math.max(dueInMs, pausedMs, 0), longestTimerMs);
+    this.#timer = this.#clock.setTimeout(() => this.check(), delayMs);
+  }
+
+  #pause(error: unknown): void {
+    this.#pausedUntil = this.#clock.now() + errorPauseMs;
+    this.#expire();
+    this.#context.onError(error);
+  }
+
+  #setAside(seq: number, error: unknown): void {
+    const times = (this.#aside.get(seq)?.times ?? 0) + 1;
+    const forMs = Math.min(errorPauseMs * Math.max(1, 2 ** (times - 2)), longestAsideMs);
+    this.#aside.set(seq, { times, until: this.#clock.now() + forMs });
+    startAlarm(this.#clock, forMs, () => this.look());
+    this.#context.onError(error);
+  }
+
+  async #run(next: Next): Promise<void> {
+    const slot = { ...next, startedAt: this.#clock.now(), running: undefined };
+    this.#slots.set(next.seq, slot);
+    let settled: Settled | undefined;
+    try {
+      settled = await this.#send(slot);
+      this.#aside.delete(next.seq);
+    } catch (error) {
+      // What says nothing of the database may be of this entry alone: it keeps nobody else waiting.
+      if (reasonOf(error)) this.#pause(error);
+      else this.#setAside(next.seq, error);
+    }
+    this.#slots.delete(next.seq);
+    for (const row of [settled?.row, settled?.next])
+      if (row?.state === 'pending')
+        this.#driven.get(row.owner ?? '')?.add(row, this.#context.clock.now());
+    this.check();
+  }
+
+  /** @returns what has become of it; undefined where nothing was written. */
+  async #send(slot: Slot): Promise<Settled | undefined> {
+    const { seq, fence, isUrged } = slot;
+    const { clock, store, attempt, onLost, onDue, onChange, onEnd } = this.#context;
+    const claim = await store.claim(seq, fence, clock.now());
+    if (claim === 'lost') {
+      if (this.#isDriven(fence)) this.drop(fence.owner);
+      onLost(fence);
+      return undefined;
+    }
+    if (claim.next) onDue(claim.next);
+    const { row: entry } = claim;
+    // Its owner was given up meanwhile: all entries were discarded, or the page is put away.
+    if (!entry || !this.#isDriven(fence)) return undefined;
+    const running = new Running(entry, this.#clock, this.#places);
+    this.#slots.set(seq, { ...slot, lane: entry.lane, running });
+    onChange();
+    const made = await attempt(running, fence, isUrged);
+    const settled = made && (await this.#writeEnd(entry, fence, made));
+    // It may be there still, and then nobody else looks: this tab has slept, and is back.
+    if (!settled) this.#expire();
+    if (made) onEnd(made.entry, made.end, settled);
+    return settled;
+  }
 
   /** Writes an end, and again where that fails: what has happened has happened. */
-  const writeEnd = async (entry: Row, fence: Fence, { change, onWritten }: Attempt) => {
+  async #writeEnd(
+    entry: Row,
+    fence: Fence,
+    { change, onWritten }: Attempt,
+  ): Promise<Settled | undefined> {
+    const { clock, store, onError } = this.#context;
     for (let left = tries; ; left -= 1) {
       try {
         // Its new time is of now: moved with the others, it would come too early.
-        await obeyClock();
+        await this.#obeyClock();
         // This tab may have slept, and taken over from itself since.
-        const current = driven.get(fence.owner)?.fence ?? fence;
-        const written = await store.settle(entry, current, change, wall.now());
+        const current = this.#driven.get(fence.owner)?.fence ?? fence;
+        const written = await store.settle(entry, current, change, clock.now());
         onWritten?.();
         return written;
       } catch (error) {
         // The database is gone: what has become of the entry is all the same known.
-        if (isOver) return undefined;
+        if (this.#isOver) return undefined;
         if (left === 1) throw error;
         onError(error);
-        await sleep(clock, 1000 * 2 ** (tries - left), undefined);
+        await sleep(this.#clock, 1000 * 2 ** (tries - left), undefined);
       }
     }
-  };
-
-  const run = async ({ seq, fence, lane, isUrged }: Next): Promise<void> => {
-    const slot: Slot = { lane, isUrged, startedAt: clock.now(), one: undefined };
-    running.set(seq, slot);
-    let settled: Settled | undefined;
-    try {
-      const claim = await store.claim(seq, fence, wall.now());
-      if (claim === 'lost') {
-        if (isDriven(fence)) driven.delete(fence.owner);
-        onLost(fence);
-      } else if (claim.next) onDue(claim.next);
-      // Unless its owner was given up meanwhile: all entries were discarded, or the page is put away.
-      else if (claim.row && isDriven(fence)) {
-        const { row: entry } = claim;
-        const one = beginAttempt(entry, clock, places);
-        slot.lane = entry.lane;
-        slot.one = one;
-        onChange();
-        const made = await attempt(one, fence, isUrged);
-        if (made) settled = await writeEnd(entry, fence, made);
-        // It may be there still, and then nobody else looks: this tab has slept, and is back.
-        if (!settled) expire();
-        if (made) onEnd(made.entry, made.end, settled);
-      }
-      aside.delete(seq);
-    } catch (error) {
-      // What says nothing of the database may be of this entry alone: it keeps nobody else waiting.
-      if (reasonOf(error)) pause(error);
-      else setAside(seq, error);
-    }
-    running.delete(seq);
-    if (settled?.row?.state === 'pending') note(settled.row);
-    if (settled?.next) note(settled.next);
-    void pump();
-  };
-
-  const isPaused = ({ one }: Slot): boolean => one?.operation?.phase.kind === 'paused';
-  /** Its handler does something else by now: it may await the very read that would wait for it. */
-  const isAnswered = ({ one }: Slot): boolean => one?.open === 0 && one.origin !== undefined;
-  const isAnyPlanned = (): boolean => nextReadAt(driven.values()) < Infinity;
-  const lanesTo = (origin: string) =>
-    [...driven.values()]
-      .flatMap(({ lanes }) => [...lanes.values()])
-      .filter(({ name }) => (originOfLane(name) ?? origin) === origin);
-  const runningTo = (origin: string): readonly Slot[] =>
-    [...running.values()].filter(({ lane }) => (originOfLane(lane) ?? origin) === origin);
-  /** What was kept back from it has something to be released for: what is only under way has not. */
-  const isKept = (origin: string): boolean =>
-    runningTo(origin).some(isPaused) || lanesTo(origin).some(({ nextAt }) => nextAt < Infinity);
-
-  const wake: Worker['wake'] = (origin) => {
-    waking += 1;
-    const isAnyKept = origin === undefined ? !isIdle() || isAnyPlanned() : isKept(origin);
-    if (isAnyKept) {
-      releasedAt = clock.now();
-      sentBefore = [...running.values()].filter((slot) => !isPaused(slot));
-    }
-    void obeyClock()
-      .then(() => wakeLanes(driven.values(), store, origin, wall, random))
-      .finally(() => (waking -= 1))
-      .then(pump)
-      .catch(pause);
-  };
-
-  const unsubscribe = network.subscribe(() => {
-    const isOffline = network.isOffline();
-    if (wasOffline && !isOffline) wake();
-    wasOffline = isOffline;
-    void pump();
-  });
-  return {
-    drive(fence) {
-      if (isOver || isDriven(fence)) return false;
-      driven.set(fence.owner, ownedBy(fence, clock.setBackMs()));
-      void pump();
-      return true;
-    },
-    drop: (owner) => void driven.delete(owner),
-    add(entry, isUrged = false) {
-      if (!driven.has(entry.liveOwner ?? '')) return;
-      const known = running.get(entry.seq)?.one;
-      if (isUrged) known?.operation?.pauses.each('go');
-      note(entry, isUrged);
-      void pump();
-    },
-    look,
-    check: () => void pump(),
-    wake,
-    isReleasing(origin) {
-      if (clock.now() > releasedAt + releaseMs) return false;
-      return (
-        runningTo(origin).some((slot) => !sentBefore.includes(slot) && !isAnswered(slot)) ||
-        lanesTo(origin).some(
-          ({ seqs, nextAt }) => seqs.length > 0 || (waking > 0 && nextAt < Infinity),
-        )
-      );
-    },
-    nextAt: () => (isIdle() ? nextReadAt(driven.values()) : -Infinity),
-    abort(id) {
-      for (const { one } of running.values())
-        if (one && (id ?? one.entry.id) === one.entry.id) one.controller.abort();
-    },
-    dispose() {
-      isOver = true;
-      clock.clearTimeout(timer);
-      unsubscribe();
-      driven.clear();
-    },
-  };
+  }
 }
+
+/** Its handler does something else by now: it may await the very read that would wait for it. */
+const isAnswered = ({ running }: Slot): boolean =>
+  running?.open === 0 && running.origin !== undefined;

@@ -7,8 +7,8 @@ import { instanceBehind, whatIsMade } from '../../react-query/instance.ts';
 import { browserPorts } from '../../tabs/ports.ts';
 import { bornNow } from '../../operation/parts/submission.ts';
 import { defineHandlers } from '../handler.ts';
-import { createOutboxCore, type Delivered, type OutboxCore } from '../outbox.ts';
-import { openIndexedDb } from '../store/backends.ts';
+import { type Delivered, OutboxCore } from '../outbox.ts';
+import { openIndexedDb } from '../store/disk.ts';
 import { databaseName, drain, prepareSync, syncTag } from './background-sync.ts';
 import type { MutationDefinition } from '../../react-query/mutation/definition.ts';
 import { createOutboxMutation } from './mutation.ts';
@@ -61,25 +61,18 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
   return make(config).outbox;
 }
 
-/** The same with what sends its entries. */
-function make<const H extends AnyOutboxHandlers>(
-  config: OutboxConfig<H>,
-): Pick<OutboxCore, 'engine'> & { readonly clock: Clock; readonly outbox: Outbox<H> } {
-  if (process.env.NODE_ENV !== 'production') {
-    checkNames('createOutbox', config, names, { client: 'queryClient', mutations: 'handlers' });
-    const { handlers } = config as { readonly handlers: unknown };
-    if (Array.isArray(handlers) || Object.keys(Object(handlers) as object).length === 0)
-      reject('createOutbox', 'handlers', handlers, 'an object with a handler for each name');
-    if (typeof structuredClone === 'undefined')
-      throw new Error(
-        `createOutbox: structuredClone is missing here, and must be there: see ${pageOf('react-native.md')}.`,
-      );
-  }
-  const { steady, queryClient: client, handlers, user, cipher } = config;
-  const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;
-  const instance =
-    instanceBehind((steady as Partial<typeof steady> | undefined)?.defaultOptions?.queries.retry) ??
-    reject('createOutbox', 'steady', steady, whatIsMade(steady));
+function checkConfig(config: object): void {
+  checkNames('createOutbox', config, names, { client: 'queryClient', mutations: 'handlers' });
+  const { handlers } = config as { readonly handlers: unknown };
+  if (Array.isArray(handlers) || Object.keys(Object(handlers) as object).length === 0)
+    reject('createOutbox', 'handlers', handlers, 'an object with a handler for each name');
+  if (typeof structuredClone === 'undefined')
+    throw new Error(
+      `createOutbox: structuredClone is missing here, and must be there: see ${pageOf('react-native.md')}.`,
+    );
+}
+
+function checkValues(parallel: number, user: string | undefined): void {
   if (!Number.isSafeInteger(parallel) || parallel < 1)
     reject(
       'createOutbox',
@@ -94,6 +87,19 @@ function make<const H extends AnyOutboxHandlers>(
       user,
       process.env.NODE_ENV !== 'production' && 'a text that is not empty',
     );
+}
+
+/** The same with what sends its entries. */
+function make<const H extends AnyOutboxHandlers>(
+  config: OutboxConfig<H>,
+): Pick<OutboxCore, 'engine'> & { readonly clock: Clock; readonly outbox: Outbox<H> } {
+  if (process.env.NODE_ENV !== 'production') checkConfig(config);
+  const { steady, queryClient: client, handlers, user, cipher } = config;
+  const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;
+  const instance =
+    instanceBehind((steady as Partial<typeof steady> | undefined)?.defaultOptions?.queries.retry) ??
+    reject('createOutbox', 'steady', steady, whatIsMade(steady));
+  checkValues(parallel, user);
   const { wall: clock } = instance;
   const { fetch } = steady;
   const database = databaseName(name, user);
@@ -105,7 +111,7 @@ function make<const H extends AnyOutboxHandlers>(
     for (const queryKey of invalidates) void client.invalidateQueries({ queryKey });
     tell?.({ ...delivered, client });
   };
-  const made = createOutboxCore({
+  const core = new OutboxCore({
     // What is on the disk is of the clock on the wall, which all tabs share.
     sender: { ...instance, clock, fetch },
     network: instance.network,
@@ -114,35 +120,27 @@ function make<const H extends AnyOutboxHandlers>(
     handlers: definitions,
     cipher,
     parallel,
-    open: (...told) => openIndexedDb(database, clock, ...told),
+    open: (listener) => openIndexedDb(database, clock, listener),
     onLeft: backgroundSync ? prepareSync(database) : () => {},
     onDelivered,
   });
+  const { display } = core;
+  const { list, find, retry, retryAll, edit } = core.entries;
   let noteUse: (() => void) | undefined;
-  const core: OutboxCore =
-    process.env.NODE_ENV === 'production'
-      ? made
-      : {
-          ...made,
-          submit(...given) {
-            noteUse?.();
-            return made.submit(...given);
-          },
-          subscribe(listener) {
-            noteUse?.();
-            return made.subscribe(listener);
-          },
-        };
+  const submit: OutboxCore['submit'] = (...given) => {
+    if (process.env.NODE_ENV !== 'production') noteUse?.();
+    return core.submit(...given);
+  };
 
   /** Without a receipt, as after a reload, a result is stored for the page that has submitted it. */
   const follow: MutationDefinition['follow'] = (key, onDone) => {
     const look = async (): Promise<void> => {
-      const entry = await core.find(key);
+      const entry = await find(key);
       if (entry?.state === 'done') onDone(entry.data);
     };
     const begin = (): void => void look().catch(() => {});
     begin();
-    return core.onChange(begin);
+    return display.onChange(begin);
   };
 
   const mutationOptions = (
@@ -158,19 +156,33 @@ function make<const H extends AnyOutboxHandlers>(
         process.env.NODE_ENV !== 'production' && `one of ${[...definitions.keys()].join(', ')}`,
       );
     const { operations } = instance;
-    const mutationFn = createOutboxMutation(core, instance.clock, handler, {
+    const mutationFn = createOutboxMutation({ ...shown, submit }, instance.clock, handler, {
       own,
       definition: { policy, operations, instance, fetch, json: createJson(fetch), follow },
     });
     return { ...options, mutationFn, retry: false, networkMode: 'always' };
   };
 
-  const { engine, ...shown } = core;
+  const shown = {
+    getState: display.getState,
+    subscribe(listener: () => void) {
+      if (process.env.NODE_ENV !== 'production') noteUse?.();
+      return display.subscribe(listener);
+    },
+    onChange: display.onChange,
+    list,
+    find,
+    retry,
+    retryAll,
+    edit,
+    discard: core.discard,
+    clear: core.clear,
+  };
   const outbox = {
     ...shown,
     mutationOptions,
     submit: (handler: string, variables: unknown) =>
-      core.submit(handler, variables, bornNow(instance.clock)),
+      submit(handler, variables, bornNow(instance.clock)),
     dispose() {
       if (process.env.NODE_ENV !== 'production') forgetMade(outbox);
       core.dispose();
@@ -182,7 +194,7 @@ function make<const H extends AnyOutboxHandlers>(
   if (client) instance.lifecycle.meet(client);
   const forget = client && registerOutbox(client, outbox as Outbox);
   if (process.env.NODE_ENV !== 'production') replaceEarlier(outbox, (act) => (noteUse = act));
-  return { outbox: outbox as Outbox<H>, engine, clock };
+  return { outbox: outbox as Outbox<H>, engine: core.engine, clock };
 }
 
 /** A sync event, which TypeScript's library does not have. */

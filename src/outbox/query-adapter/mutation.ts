@@ -11,8 +11,8 @@ import {
   type MutationExtras,
 } from '../../react-query/mutation/definition.ts';
 import { beginMutation } from '../../react-query/mutation/execution.ts';
-import type { OutboxCore } from '../outbox.ts';
-import type { Progress } from '../enqueue.ts';
+import type { Entries } from '../entries.ts';
+import type { Enqueuer, Progress } from '../enqueue.ts';
 
 /** What the mutationFn of a handler is made of. */
 interface Basics {
@@ -25,7 +25,7 @@ interface Basics {
  * entry now, and Cancel discards it.
  */
 export function createOutboxMutation(
-  core: OutboxCore,
+  core: Pick<Enqueuer, 'submit'> & Pick<Entries, 'retry' | 'discard'>,
   clock: Clock,
   handler: string,
   { own: policy, definition }: Basics,

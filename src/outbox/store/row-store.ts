@@ -1,44 +1,43 @@
+import { createIdempotencyKey } from '../../idempotency/key.ts';
 import type { PausedEntries } from '../messages.ts';
-import type { DeadReason, Fence, NewRow, OwnerRecord, Row, RowError, RowState } from './schema.ts';
-
-/** What an attempt has come to. */
-export type Change =
-  /** Once more, at that time. */
-  | (Tried & { readonly kind: 'again' } & Required<Pick<Row, 'nextRetryAt' | 'plannedAt'>> &
-      Partial<Pick<Row, 'lane' | 'notBefore'>>)
-  /** Delivered. Nothing is kept where whoever submitted it knows already. */
-  | { readonly kind: 'done'; readonly result: unknown; readonly isKept: boolean }
-  | (Tried & {
-      readonly kind: 'dead';
-      readonly reason: DeadReason;
-      /** Those of its scope wait until a user has decided. */
-      readonly isBlocking: boolean;
-    })
-  /** This version of the app does not understand it: it waits for a later one. Nothing was tried. */
-  | { readonly kind: 'too-new' };
-
-/** What is known after an attempt that was not good. */
-interface Tried {
-  readonly error: RowError | undefined;
-  /** Those that were really made. */
-  readonly attempts: number;
-  /** So many of them, as far as that has changed, have sent nothing. */
-  readonly unsent?: number;
-  /** So many of them, as far as that has changed, have timed out. */
-  readonly timeouts?: number;
-  readonly isInDoubt: boolean;
-  readonly steps?: unknown;
-}
+import {
+  type DeadReason,
+  type NewRow,
+  type Row,
+  type RowState,
+  type SendingRow,
+  type Tried,
+  type Unplaced,
+  unplace,
+} from './row.ts';
+import type { Backend, Fence, OwnerRecord, Transaction } from './schema.ts';
+import {
+  type Change,
+  after,
+  applyChange,
+  claimedRow,
+  replan,
+  headOf,
+  insert,
+  isOurs,
+  isScopeBusy,
+  owns,
+  place,
+  rowById,
+  shift,
+  texts,
+  unblock,
+} from './transitions.ts';
 
 /** A row that is sent now, or which other one of its scope comes first. */
 interface Claim {
-  readonly row: Row | undefined;
+  readonly row: SendingRow | undefined;
   /** Its turn has come instead. */
   readonly next: Row | undefined;
 }
 
 /** What must be known of a row before a request of it goes. */
-type SentNote = Pick<Row, 'steps' | 'isUnkeyed' | 'isRedriven' | 'noted'>;
+type SentNote = Partial<Pick<Tried, 'steps' | 'isUnkeyed' | 'isRedriven' | 'noted'>>;
 
 /** What has become of the rows. */
 export interface Settled {
@@ -82,103 +81,355 @@ export interface Counts {
 export const pageSize = 100;
 
 /** What a database says of itself. */
-export interface About {
+interface About {
   readonly generation: string;
+  /** The latest clears that were done in it. */
   readonly clears: readonly string[];
 }
 
+/** No owner, but which database it is, and which clears were done last. */
+const about = 'about';
+/** How many clears are remembered. */
+const mostClears = 10;
+
+async function readAbout(tx: Transaction): Promise<About | undefined> {
+  const [generation, ...clears] = (await tx.owner(about))?.token.split(' ') ?? [];
+  return generation ? { generation, clears } : undefined;
+}
+
+async function writeAbout(tx: Transaction, { generation, clears }: About): Promise<About> {
+  const token = [generation, ...clears.slice(-mostClears)].join(' ');
+  await tx.putOwner({ owner: about, token, signedAt: 0 });
+  return { generation, clears };
+}
+
+const newAbout = (): About => ({ generation: createIdempotencyKey(), clears: [] });
+
+/** What another store knows of a scope: rows of it may be on the disk, and in this page alone. */
+export interface OtherStore {
+  /** A row of it is older than all in this store. @default false */
+  readonly isBlocked?: (scope: string) => Promise<boolean>;
+  /** A row of it is being sent. @default false */
+  readonly isSending?: (scope: string) => boolean;
+}
+
+/**
+ * A row that waits for its scope in another store looks again after so long; one on the disk sooner, so
+ * that of two that wait for each other it goes first.
+ */
+const lookAgainMs = { onDisk: 300, inMemory: 1000 } as const;
+
+/** No row is claimed, and no other one has its turn by that. */
+const none = { row: undefined, next: undefined };
+
 /** What can be done with the rows: each is one transaction. */
-export interface RowStore {
-  readonly isDurable: boolean;
+export class RowStore {
+  readonly #backend: Backend;
+  readonly #other: OtherStore;
+
+  constructor(backend: Backend, other: OtherStore = {}) {
+    this.#backend = backend;
+    this.#other = other;
+  }
+
+  close(): void {
+    this.#backend.close();
+  }
+
   /**
    * Keeps a row, and resolves once it is kept. One that has its id already stays, and comes back. `known` are
    * the clears that the page has heard of, where the row may be older than another.
    *
    * @returns `lost` when the owner is no longer of this tab, `cleared` after a clear that is not known.
    */
-  readonly add: (
+  add(
     row: NewRow,
     fence: Fence,
     nowMs: number,
     known?: ReadonlySet<string>,
-  ) => Promise<Row | 'lost' | 'cleared'>;
+  ): Promise<Row | 'lost' | 'cleared'> {
+    return this.#backend.write('strict', async (tx) => {
+      const found = await rowById(tx, row.id);
+      if (found) return found;
+      const { clears = [] } = (known && (await readAbout(tx))) ?? {};
+      if (clears.some((clear) => !known?.has(clear))) return 'cleared';
+      return (await isOurs(tx, fence, nowMs)) ? insert(tx, row, nowMs) : 'lost';
+    });
+  }
+
   /** Takes a row out, unless it is being sent or is over. @returns it; undefined when it stays. */
-  readonly takeOut: (id: string) => Promise<Row | undefined>;
+  takeOut(id: string): Promise<Unplaced | undefined> {
+    return this.#backend.write('strict', async (tx) => {
+      const row = await rowById(tx, id);
+      if (row?.state !== 'pending' && row?.state !== 'dead') return undefined;
+      await tx.remove(row.seq);
+      return unplace(row);
+    });
+  }
+
   /**
    * @returns a name that no other database has, also not one that is made anew after this was deleted, and the
    *   latest clears that were done in it.
    */
-  readonly identify: () => Promise<About>;
+  identify(): Promise<About> {
+    return this.#backend.write(
+      'relaxed',
+      async (tx) => (await readAbout(tx)) ?? writeAbout(tx, newAbout()),
+    );
+  }
+
   /**
    * Takes a row that is due, to send it now.
    *
    * @returns `lost` when the owner is no longer of this tab; no row when it is not its turn.
    */
-  readonly claim: (seq: number, fence: Fence, nowMs: number) => Promise<Claim | 'lost'>;
+  async claim(seq: number, fence: Fence, nowMs: number): Promise<Claim | 'lost'> {
+    const claim = await this.#backend.write('relaxed', async (tx) => {
+      const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
+      if (!isOwn) return 'lost';
+      if (row?.owner !== fence.owner || (row.nextRetryAt ?? Infinity) > nowMs) return none;
+      const isStranded = row.state === 'sending';
+      const isUnsent = isStranded && row.noted !== row.attempts;
+      const isInDoubt = row.isInDoubt || isStranded;
+      const next = await this.#claimInstead(tx, { ...row, isInDoubt }, nowMs);
+      if (next) return { row: undefined, next: next.row };
+      const claimed: SendingRow = {
+        ...row,
+        isInDoubt,
+        unsent: row.unsent + (isUnsent ? 1 : 0),
+        // The time that the server has said has come, also where the clock is set back meanwhile.
+        notBefore: undefined,
+        state: 'sending',
+        attempts: row.attempts + 1,
+        lastAttemptAt: nowMs,
+      };
+      await tx.put(claimed);
+      return { row: claimed, next: undefined, before: row };
+    });
+    return claim === 'lost' || !claim.row
+      ? claim
+      : this.#orWait(claim.row, claim.before, fence, nowMs);
+  }
+
+  /** @returns undefined where it is the turn of the row; else the one whose turn has come by that, if any. */
+  async #claimInstead(
+    tx: Transaction,
+    row: Row & { readonly owner: string },
+    nowMs: number,
+  ): Promise<{ readonly row: Row | undefined } | undefined> {
+    const { blocks } = row;
+    if (blocks === undefined) return undefined;
+    if ((await headOf(tx, blocks))?.seq !== row.seq) {
+      // An older one has come back: this one waits behind it, and holds it up no longer.
+      await tx.put({ ...row, nextRetryAt: undefined, state: 'pending' });
+      return { row: await unblock(tx, blocks, nowMs) };
+    }
+    if (this.#other.isSending?.(blocks)) {
+      const delayed = { ...row, nextRetryAt: nowMs + lookAgainMs.onDisk };
+      await tx.put(delayed);
+      return { row: delayed };
+    }
+    // A younger one that went while this one was dead ends first, and tells.
+    return (await isScopeBusy(tx, row)) ? { row: undefined } : undefined;
+  }
+
+  /** Gives a claimed row back where an older one of its scope is in the other store. */
+  async #orWait(row: SendingRow, before: Row, fence: Fence, nowMs: number): Promise<Claim> {
+    const { blocks } = row;
+    // From here on, a row on the disk waits for this one, should it come back to life meanwhile.
+    if (blocks === undefined || !(await this.#other.isBlocked?.(blocks)))
+      return { row, next: undefined };
+    return this.#backend.write('relaxed', async (tx) => {
+      if (before.owner === undefined || !(await claimedRow(tx, row, fence))) return none;
+      const { isInDoubt, unsent } = row;
+      const delayed = {
+        ...before,
+        isInDoubt,
+        unsent,
+        nextRetryAt: nowMs + lookAgainMs.inMemory,
+      };
+      await tx.put(delayed);
+      return { row: undefined, next: delayed };
+    });
+  }
+
   /**
    * Notes of a row that was claimed what a request of it is, before that goes.
    *
    * @returns false when it may not go: the row is no longer of this tab.
    */
-  readonly note: (claimed: Row, fence: Fence, note: SentNote) => Promise<boolean>;
+  note(claimed: Row, fence: Fence, note: SentNote): Promise<boolean> {
+    // Where nobody knows its key, this note alone keeps it from being sent twice.
+    return this.#backend.write(note.isUnkeyed ? 'strict' : 'relaxed', async (tx) => {
+      const row = await claimedRow(tx, claimed, fence);
+      if (row) await tx.put({ ...row, ...note });
+      return !!row;
+    });
+  }
+
   /**
    * Enters what has become of a row that was claimed.
    *
    * @returns undefined when it is no longer of this tab, or a user has discarded it.
    */
-  readonly settle: (
-    claimed: Row,
-    fence: Fence,
-    change: Change,
-    nowMs: number,
-  ) => Promise<Settled | undefined>;
-  /**
-   * What of an owner is due in each lane, and when the next one is. Of a row that was written in what is
-   * now the future, because the clock was set back meanwhile, the wait is over; what the server has told
-   * to wait does so anew.
-   */
-  readonly due: (fence: Fence, nowMs: number, limit: number) => Promise<readonly DueInLane[]>;
+  settle(claimed: Row, fence: Fence, change: Change, nowMs: number): Promise<Settled | undefined> {
+    return this.#backend.write('strict', async (tx) => {
+      const row = await claimedRow(tx, claimed, fence);
+      if (!row) return undefined;
+      const { seq } = row;
+      const changed = applyChange(row, change, nowMs);
+      const [, head] = await Promise.all([
+        changed ? tx.put(changed) : tx.remove(seq),
+        unblock(tx, row.blocks, nowMs),
+      ]);
+      return { row: changed, next: head?.seq === seq ? undefined : head };
+    });
+  }
+
+  /** What of an owner is due in each lane, and when the next one is. */
+  due({ owner }: Fence, nowMs: number, limit: number): Promise<readonly DueInLane[]> {
+    return this.#backend.read(async (tx) => {
+      const lanes: DueInLane[] = [];
+      for (let from = ''; ;) {
+        const key = await tx.firstKey('lanes', [
+          [owner, from],
+          [owner, texts[1]],
+        ]);
+        if (!key) return lanes;
+        const [, lane] = key as [string, string];
+        const first = [owner, lane];
+        const [due, next] = await Promise.all([
+          tx.places('lanes', [first, [owner, lane, nowMs]], limit),
+          tx.firstKey('lanes', after(first, nowMs)),
+        ]);
+        lanes.push({ lane, due, nextAt: (next as [string, string, number] | undefined)?.[2] });
+        // The next text there is: beyond all of its times.
+        from = `${lane}\0`;
+      }
+    });
+  }
+
   /**
    * What waits in a lane for longer than `mostMs`, and for no reason of the server, goes after `delayMs`,
    * which is no longer than that.
    */
-  readonly wake: (
+  async wake(
     fence: Fence,
     lane: string,
     nowMs: number,
     mostMs: number,
     delayMs: () => number,
-  ) => Promise<unknown>;
+  ): Promise<void> {
+    // What goes by then anyway stays as it is planned.
+    let from = nowMs + mostMs;
+    const wakePage = async (tx: Transaction): Promise<boolean> => {
+      const page = await tx.rows('lanes', after([fence.owner, lane], from), pageSize);
+      let isAnyMoved = false;
+      for (const row of page) {
+        const at = Math.max(row.notBefore ?? 0, nowMs + delayMs());
+        if (row.owner === undefined || at >= (row.nextRetryAt ?? 0)) continue;
+        await tx.put({ ...row, nextRetryAt: at });
+        isAnyMoved ||= at <= from;
+      }
+      // Those that were moved are no longer in the range.
+      if (!isAnyMoved) from = page.at(-1)?.nextRetryAt ?? Infinity;
+      return page.length === pageSize;
+    };
+    while (await this.#ifOwned(fence, false, wakePage));
+  }
+
   /** The clock was set back by so long: what an owner waits for comes no later for it. */
-  readonly setBack: (fence: Fence, nowMs: number, byMs: number) => Promise<unknown>;
-  /** Whether there are rows that nobody would look for. */
-  readonly hasStrays: () => Promise<boolean>;
-  /** Takes them. @returns whether there were any. */
-  readonly adoptStrays: (fence: Fence, nowMs: number) => Promise<boolean>;
-  readonly owners: () => Promise<readonly OwnerRecord[]>;
+  setBack(fence: Fence, nowMs: number, byMs: number): Promise<void> {
+    return this.#ifOwned(fence, undefined, async (tx) => {
+      for (const row of await tx.rows('due', after([fence.owner], nowMs)))
+        await tx.put(shift(row, -byMs));
+    });
+  }
+
+  async owners(): Promise<readonly OwnerRecord[]> {
+    const records = await this.#backend.read((tx) => tx.owners());
+    return records.filter(({ owner }) => owner !== about);
+  }
+
   /**
-   * Takes the rows of an owner that is dead, and had this token.
+   * Takes the rows of an owner that is dead, and had this token. Where the clock was set back meanwhile, their waits
+   * are over; what the server has told to wait does so anew.
    *
    * @returns false when it has none, or another was first.
    */
-  readonly adopt: (fence: Fence, from: string, nowMs: number) => Promise<boolean>;
+  adopt(fence: Fence, from: string, nowMs: number): Promise<boolean> {
+    return this.#backend.write('relaxed', async (tx) => {
+      if ((await tx.owner(fence.owner))?.token !== from) return false;
+      await tx.putOwner({ ...fence, signedAt: nowMs });
+      for (const row of await tx.rows('due', after([fence.owner], nowMs))) {
+        const moved = replan(row, nowMs);
+        if (moved !== row) await tx.put(moved);
+      }
+      return true;
+    });
+  }
+
   /** The tab that has this owner shows that it lives. @returns false when another has taken over. */
-  readonly sign: (fence: Fence, signedAt: number) => Promise<boolean>;
+  sign(fence: Fence, signedAt: number): Promise<boolean> {
+    return this.#ifOwned(fence, false, async (tx) => {
+      await tx.putOwner({ ...fence, signedAt });
+      return true;
+    });
+  }
+
   /** Forgets an owner that has nothing to send. @returns whether it is forgotten. */
-  readonly abandon: (fence: Fence) => Promise<boolean>;
+  abandon(fence: Fence): Promise<boolean> {
+    return this.#ifOwned(fence, true, async (tx) => {
+      if (await tx.firstKey('owner', [fence.owner])) return false;
+      await tx.removeOwner(fence.owner);
+      return true;
+    });
+  }
+
   /** Whether a row of the scope is being sent: known at once of what is in this page alone. */
-  readonly isSending: (scope: string) => boolean;
+  isSending(scope: string): boolean {
+    return !!this.#backend.isSending?.(scope);
+  }
+
   /** Whether a row of the scope is not over, and holds those behind it up. */
-  readonly isBlocked: (scope: string) => Promise<boolean>;
-  readonly find: (id: string) => Promise<Row | undefined>;
+  async isBlocked(scope: string): Promise<boolean> {
+    return !!(await this.#backend.read((tx) => headOf(tx, scope)));
+  }
+
+  find(id: string): Promise<Row | undefined> {
+    return this.#backend.read((tx) => rowById(tx, id));
+  }
+
   /** Rows in the order of their places, after one of them: all, or those with this key of an index. */
-  readonly list: (
+  list(
     key: RowState | DeadReason | 'other-version' | undefined,
-    after: number,
+    from: number,
     limit: number,
-    index?: 'state' | 'deadReason' | 'waitsFor',
-  ) => Promise<readonly Row[]>;
-  readonly count: (nowMs: number, pauses: PausedEntries) => Promise<Counts>;
+    index: 'state' | 'deadReason' | 'waitsFor' = 'state',
+  ): Promise<readonly Row[]> {
+    return this.#backend.read((tx) => tx.page(index, key, from, limit));
+  }
+
+  count(nowMs: number, pauses: PausedEntries): Promise<Counts> {
+    return this.#backend.read(async (tx) => {
+      const owners = await tx.owners();
+      const dues = await Promise.all(
+        owners.map(({ owner }) => tx.count('due', [[owner], [owner, nowMs]])),
+      );
+      const states = ['pending', 'sending', 'dead'] as const;
+      const counts = await Promise.all(states.map((state) => tx.count('state', [state])));
+      const [pending = 0, claimed = 0, dead = 0] = counts;
+      const known = await Promise.all([...pauses.ids()].map((id) => rowById(tx, id)));
+      const paused = known.filter((row) => row && pauses.of(row)).length;
+      const oldest = await Promise.all(states.map((state) => tx.rows('state', [state], 1)));
+      const times = oldest.flat().map(({ createdAt }) => createdAt);
+      // What is being sent, or paused, is due, too.
+      const due = Math.max(0, dues.reduce((sum, count) => sum + count, 0) - claimed);
+      const oldestAt = times.length > 0 ? Math.min(...times) : undefined;
+      return { due, waiting: pending - due, sending: claimed - paused, paused, dead, oldestAt };
+    });
+  }
+
   /**
    * A row is to be sent now, by this tab: one that waits for its time, whichever tab had it, or a dead one.
    * `change` makes another of it, maybe of another scope.
@@ -186,32 +437,78 @@ export interface RowStore {
    * @returns the row as it is now, and whose turn has come by that; undefined when it is none of them, `lost`
    *   when the owner is no longer of this tab.
    */
-  readonly revive: (
+  revive(
     id: string,
     fence: Fence,
     nowMs: number,
-    change?: (row: Row) => Row,
-  ) => Promise<Revived | 'lost' | undefined>;
+    change: (row: Row) => Row = (row) => row,
+  ): Promise<Revived | 'lost' | undefined> {
+    return this.#backend.write('strict', async (tx) => {
+      const found = await rowById(tx, id);
+      if (!found || !(found.state === 'dead' || found.state === 'pending')) return undefined;
+      if (!(await isOurs(tx, fence, nowMs))) return 'lost';
+      const row = await place(tx, change(found), fence.owner, nowMs);
+      // Behind it in the scope that it has left.
+      const isMoved = row.scope !== found.scope;
+      return { row, next: isMoved ? await unblock(tx, found.blocks, nowMs) : undefined };
+    });
+  }
+
   /** Forgets a row, whatever it is at. @returns what it was; undefined when there is none. */
-  readonly discard: (id: string, nowMs: number) => Promise<(Settled & { row: Row }) | undefined>;
+  discard(id: string, nowMs: number): Promise<Revived | undefined> {
+    return this.#backend.write('strict', async (tx) => {
+      const row = await rowById(tx, id);
+      if (!row) return undefined;
+      await tx.remove(row.seq);
+      return { row, next: await unblock(tx, row.blocks, nowMs) };
+    });
+  }
+
   /** Who submitted it knows its result. */
-  readonly acknowledge: (id: string) => Promise<unknown>;
+  acknowledge(id: string): Promise<void> {
+    return this.#backend.write('relaxed', async (tx) => {
+      const row = await rowById(tx, id);
+      if (row?.state === 'done') await tx.remove(row.seq);
+    });
+  }
+
   /** Forgets results that nobody has asked for. @returns whether there are others. */
-  readonly sweep: (beforeMs: number) => Promise<boolean>;
+  async sweep(beforeMs: number): Promise<boolean> {
+    const sweepPage = async (tx: Transaction): Promise<number> => {
+      const done = await tx.places('doneAt', [0, beforeMs - 1], pageSize);
+      for (const seq of done) await tx.remove(seq);
+      return done.length;
+    };
+    while ((await this.#backend.write('relaxed', sweepPage)) === pageSize);
+    return (await this.#backend.read((tx) => tx.count('doneAt'))) > 0;
+  }
+
   /** Forgets all rows, once for each token: several tabs may be asked to. */
-  readonly clear: (token: string) => Promise<unknown>;
-  readonly close: () => void;
+  clear(token: string): Promise<void> {
+    return this.#backend.write('strict', async (tx) => {
+      const { generation, clears } = (await readAbout(tx)) ?? newAbout();
+      if (clears.includes(token)) return;
+      await tx.clear();
+      await writeAbout(tx, { generation, clears: [...clears, token] });
+    });
+  }
+
+  #ifOwned<T>(fence: Fence, otherwise: T, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#backend.write('relaxed', async (tx) =>
+      (await owns(tx, fence)) ? work(tx) : otherwise,
+    );
+  }
 }
 
 /** Rows in the order of their places, of which `load` reads a page at a time. */
 export async function* pagesOf(
   load: (after: number, limit: number) => Promise<readonly Row[]>,
 ): AsyncGenerator<Row> {
-  for (let after = 0; ;) {
-    const page = await load(after, pageSize);
+  for (let from = 0; ;) {
+    const page = await load(from, pageSize);
     yield* page;
     const last = page.at(-1);
     if (!last || page.length < pageSize) return;
-    after = last.seq;
+    from = last.seq;
   }
 }

@@ -1,14 +1,46 @@
-import type { PausedEntries } from '../messages.ts';
-import type { Change, Counts, RowStore } from './row-store.ts';
 import {
-  type Fence,
-  type Key,
+  type DeadReason,
   type NewRow,
-  type Range,
   type Row,
-  type Transaction,
-  without,
-} from './schema.ts';
+  type RowError,
+  type SendingRow,
+  stateless,
+} from './row.ts';
+import type { Fence, Key, Range, Transaction } from './schema.ts';
+
+/** What an attempt has come to. */
+export type Change =
+  /** Once more, at that time. */
+  | (Shown & {
+      readonly kind: 'again';
+      readonly nextRetryAt: number;
+      readonly decidedAt: number;
+      readonly notBefore?: number;
+      readonly lane?: string;
+    })
+  /** Delivered. Nothing is kept where whoever submitted it knows already. */
+  | { readonly kind: 'done'; readonly result: unknown; readonly isKept: boolean }
+  | (Shown & {
+      readonly kind: 'dead';
+      readonly reason: DeadReason;
+      /** Those of its scope wait until a user has decided. */
+      readonly isBlocking: boolean;
+    })
+  /** This version of the app does not understand it: it waits for a later one. Nothing was tried. */
+  | { readonly kind: 'too-new' };
+
+/** What is known after an attempt that was not good. */
+interface Shown {
+  readonly error: RowError | undefined;
+  /** Those that were really made. */
+  readonly attempts: number;
+  /** So many of them, as far as that has changed, have sent nothing. */
+  readonly unsent?: number;
+  /** So many of them, as far as that has changed, have timed out. */
+  readonly timeouts?: number;
+  readonly isInDoubt: boolean;
+  readonly steps?: unknown;
+}
 
 export async function rowById(tx: Transaction, id: string): Promise<Row | undefined> {
   return (await tx.rows('id', [id], 1))[0];
@@ -29,81 +61,8 @@ export const after = (key: readonly Key[], nowMs: number): Range => [
 /** All texts are between these; dates and numbers come before, bytes and lists after. */
 export const texts = ['', '\uffff'] as const;
 
-/** What of an owner is due in each lane. Where a lane is no text, or a time no number: see `adoptStrays`. */
-export async function dueInLanes(
-  tx: Transaction,
-  owner: string,
-  nowMs: number,
-  limit: number,
-): Promise<Awaited<ReturnType<RowStore['due']>>> {
-  const lanes: Awaited<ReturnType<RowStore['due']>>[number][] = [];
-  for (let from = ''; ;) {
-    const key = await tx.firstKey('lanes', [
-      [owner, from],
-      [owner, texts[1]],
-    ]);
-    if (!key) return lanes;
-    const [, lane] = key as [string, string];
-    const [due, next] = await Promise.all([
-      tx.places(
-        'lanes',
-        [
-          [owner, lane],
-          [owner, lane, nowMs],
-        ],
-        limit,
-      ),
-      tx.firstKey('lanes', after([owner, lane], nowMs)),
-    ]);
-    const nextAt = (next as [string, string, number] | undefined)?.[2];
-    lanes.push({ lane, due, nextAt: Number.isFinite(nextAt) ? nextAt : undefined });
-    // The next text there is: beyond all of its times, whatever they are.
-    from = `${lane}\0`;
-  }
-}
-
-export async function countAll(
-  tx: Transaction,
-  nowMs: number,
-  pauses: PausedEntries,
-): Promise<Counts> {
-  const owners = await tx.owners();
-  const dues = await Promise.all(
-    owners.map(({ owner }) => tx.count('due', [[owner], [owner, nowMs]])),
-  );
-  const states = ['pending', 'sending', 'dead'] as const;
-  const counts = await Promise.all(states.map((state) => tx.count('state', [state])));
-  const [pending = 0, claimed = 0, dead = 0] = counts;
-  const known = await Promise.all([...pauses.ids()].map((id) => rowById(tx, id)));
-  const paused = known.filter((row) => row && pauses.of(row)).length;
-  const oldest = await Promise.all(states.map((state) => tx.rows('state', [state], 1)));
-  const times = oldest.flat().map(({ createdAt }) => createdAt);
-  // What is being sent, or paused, is due, too.
-  const due = Math.max(0, dues.reduce((sum, count) => sum + count, 0) - claimed);
-  return {
-    due,
-    waiting: pending - due,
-    sending: claimed - paused,
-    paused,
-    dead,
-    oldestAt: times.length > 0 ? Math.min(...times) : undefined,
-  };
-}
-
 export async function owns(tx: Transaction, { owner, token }: Fence): Promise<boolean> {
   return (await tx.owner(owner))?.token === token;
-}
-
-/** A row as this tab has claimed it: nobody has claimed it since. */
-export async function claimedRow(
-  tx: Transaction,
-  { seq, attempts }: Row,
-  fence: Fence,
-): Promise<Row | undefined> {
-  // At once: while one waits for the other, all tabs wait for this transaction.
-  const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
-  const isClaimed = row?.state === 'sending' && row.attempts === attempts;
-  return isOwn && isClaimed && row.liveOwner === fence.owner ? row : undefined;
 }
 
 /** Whether the owner is of this tab; one that is new becomes so. */
@@ -111,6 +70,18 @@ export async function isOurs(tx: Transaction, fence: Fence, nowMs: number): Prom
   const record = await tx.owner(fence.owner);
   if (!record) await tx.putOwner({ ...fence, signedAt: nowMs });
   return !record || record.token === fence.token;
+}
+
+/** A row as this tab has claimed it: nobody has claimed it since. */
+export async function claimedRow(
+  tx: Transaction,
+  { seq, attempts }: Row,
+  fence: Fence,
+): Promise<SendingRow | undefined> {
+  // At once: while one waits for the other, all tabs wait for this transaction.
+  const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
+  if (!isOwn || row?.state !== 'sending' || row.owner !== fence.owner) return undefined;
+  return row.attempts === attempts ? row : undefined;
 }
 
 /**
@@ -123,85 +94,93 @@ export async function isScopeBusy(tx: Transaction, { seq, blocks }: Row): Promis
   return younger.some((other) => other.blocks === blocks);
 }
 
-/** To be sent at that time. */
-export const plan = (row: Row, nextRetryAt: number, nowMs: number): Row => ({
-  ...row,
-  nextRetryAt,
-  plannedAt: nowMs,
-});
+/** A row that waits, at its time on a clock that shows another. */
+export const shift = (row: Row, byMs: number): Row =>
+  row.owner === undefined
+    ? row
+    : {
+        ...row,
+        nextRetryAt: (row.nextRetryAt ?? 0) + byMs,
+        notBefore: row.notBefore === undefined ? undefined : row.notBefore + byMs,
+        lastAttemptAt: row.lastAttemptAt === undefined ? undefined : row.lastAttemptAt + byMs,
+      };
 
-/** To be sent after others, at no time yet. */
-export const unplan = <T extends NewRow>(row: T): T => without(row, 'nextRetryAt', 'plannedAt');
-
-/** The same on a clock that shows another time. */
-export const shift = (row: Row, byMs: number): Row => ({
-  ...row,
-  nextRetryAt: (row.nextRetryAt ?? 0) + byMs,
-  plannedAt: (row.plannedAt ?? 0) + byMs,
-  ...(row.notBefore !== undefined && { notBefore: row.notBefore + byMs }),
-});
-
-/** Nobody knows how much is over of what was planned in what is now the future. */
-export async function endWaits(tx: Transaction, owner: string, nowMs: number): Promise<void> {
-  for (const row of await tx.rows('planned', after([owner], nowMs))) {
-    const anew = shift(row, nowMs - (row.plannedAt ?? 0));
-    await tx.put(row.notBefore === undefined ? plan(row, nowMs, nowMs) : anew);
-  }
+/** The same row, unless its wait began in what is now the future: it is not known how much of that is over. */
+export function replan<R extends NewRow | Row>(row: R, nowMs: number): R {
+  const sinceMs = row.lastAttemptAt ?? row.createdAt;
+  if (sinceMs <= nowMs || row.nextRetryAt === undefined) return row;
+  const { notBefore } = row;
+  return notBefore === undefined
+    ? { ...row, nextRetryAt: nowMs }
+    : { ...row, ...shift(row as Row, nowMs - sinceMs) };
 }
 
-export async function insert(tx: Transaction, row: NewRow, nowMs: number): Promise<Row> {
+export async function insert(tx: Transaction, given: NewRow, nowMs: number): Promise<Row> {
+  const row = replan(given, nowMs);
+  if (row.owner === undefined) return { ...row, seq: await tx.add(row) };
   const isBehind = row.blocks !== undefined && !!(await headOf(tx, row.blocks));
-  const isDue = row.liveOwner !== undefined && row.nextRetryAt === undefined;
-  const now = isDue && { nextRetryAt: nowMs, plannedAt: nowMs };
-  const placed = isBehind && row.liveOwner !== undefined ? unplan(row) : { ...row, ...now };
+  const placed = { ...row, nextRetryAt: isBehind ? undefined : (row.nextRetryAt ?? nowMs) };
   return { ...placed, seq: await tx.add(placed) };
 }
 
 /** What is left of a row; nothing when nothing is to be kept. */
-export function applyChange(row: Row, change: Change, nowMs: number): Row | undefined {
+export function applyChange(row: SendingRow, change: Change, nowMs: number): Row | undefined {
+  const { blocks } = row;
   if (change.kind === 'done') {
     if (!change.isKept) return undefined;
-    const rest = without(row, 'liveOwner', 'blocks', 'nextRetryAt', 'lastError', 'steps');
-    return { ...rest, state: 'done', doneAt: nowMs, result: change.result, isInDoubt: false };
+    const ended = { isInDoubt: false, lastError: undefined, steps: undefined };
+    const { result } = change;
+    return { ...row, ...ended, ...stateless, state: 'done', doneAt: nowMs, result };
   }
   if (change.kind === 'too-new') {
-    const rest = without(unplan(row), 'liveOwner');
-    return { ...rest, state: 'pending', attempts: row.attempts - 1, waitsFor: 'other-version' };
+    const attempts = row.attempts - 1;
+    const waits = { state: 'pending', waitsFor: 'other-version', blocks } as const;
+    return { ...row, ...stateless, ...waits, attempts };
   }
-  const { error, attempts, unsent, timeouts, isInDoubt, steps = row.steps } = change;
+  return applyShown(row, change, nowMs);
+}
+
+/** What is left of a row after an attempt that was not good. */
+function applyShown(
+  row: SendingRow,
+  change: Extract<Change, { readonly kind: 'again' | 'dead' }>,
+  nowMs: number,
+): Row {
+  const { error, attempts, unsent, timeouts, isInDoubt, steps } = change;
   // Where nothing was tried, another tab may, and is to know; and so is whoever submits a dead one again.
   const isToKnow = attempts < row.attempts || change.kind === 'dead';
-  const tried: Row = {
-    ...without(row, 'notBefore', ...(isToKnow && row.isUnkeyed ? [] : (['isUnkeyed'] as const))),
+  const tried = {
+    ...row,
     attempts,
     isInDoubt,
-    ...(unsent && { unsent }),
-    ...(timeouts && { timeouts }),
-    ...(error && { lastError: error }),
-    ...(steps !== undefined && { steps }),
+    isUnkeyed: isToKnow && row.isUnkeyed,
+    unsent: unsent ?? row.unsent,
+    timeouts: timeouts ?? row.timeouts,
+    lastError: error ?? row.lastError,
+    steps: steps ?? row.steps,
   };
   if (change.kind === 'again') {
-    const { lane = row.lane, notBefore, nextRetryAt, plannedAt } = change;
-    const next = { ...tried, lane, state: 'pending', ...(notBefore && { notBefore }) } as const;
-    return plan(next, nextRetryAt, plannedAt);
+    const { lane = row.lane, notBefore, nextRetryAt, decidedAt } = change;
+    const again: Row = { ...tried, lane, state: 'pending', nextRetryAt, notBefore };
+    // The clock was set back since.
+    return decidedAt > nowMs ? shift(again, nowMs - decidedAt) : again;
   }
-  const rest = without(tried, 'liveOwner', 'nextRetryAt');
-  const over: Row = { ...rest, state: 'dead', deadReason: change.reason };
-  return change.isBlocking ? over : without(over, 'blocks');
+  const { reason: deadReason, isBlocking } = change;
+  const blocks = isBlocking ? row.blocks : undefined;
+  return { ...tried, ...stateless, state: 'dead', deadReason, blocks };
 }
 
 /**
- * A row is to be sent, in its scope's order: due at once if none is before it. Its place is that of its
- * submission, also when those behind it have gone meanwhile, or it was of another scope.
+ * A row is to be sent by this owner, in its scope's order: due at once if none is before it. Its place is that of
+ * its submission, also when those behind it have gone meanwhile, or it was of another scope.
  */
-export async function place(tx: Transaction, row: Row, nowMs: number): Promise<Row> {
-  const { scope } = row;
-  const free = without(unplan(row), 'blocks');
-  const behind: Row = scope === undefined ? free : { ...free, blocks: scope };
+export async function place(tx: Transaction, row: Row, owner: string, nowMs: number): Promise<Row> {
+  const blocks = row.scope;
+  const behind: Row = { ...row, ...stateless, state: 'pending', owner, blocks };
   await tx.put(behind);
-  const head = scope === undefined ? behind : await headOf(tx, scope);
+  const head = blocks === undefined ? behind : await headOf(tx, blocks);
   if (head?.seq !== row.seq) return behind;
-  const due = plan(behind, nowMs, nowMs);
+  const due = { ...behind, nextRetryAt: nowMs };
   await tx.put(due);
   return due;
 }
@@ -213,9 +192,9 @@ export async function unblock(
   nowMs: number,
 ): Promise<Row | undefined> {
   const head = scope === undefined ? undefined : await headOf(tx, scope);
-  if (head?.state !== 'pending' || head.waitsFor) return undefined;
+  if (head?.state !== 'pending' || head.owner === undefined) return undefined;
   if (head.nextRetryAt !== undefined) return head;
-  const due = plan(head, nowMs, nowMs);
+  const due = { ...head, nextRetryAt: nowMs };
   await tx.put(due);
   return due;
 }

@@ -15,7 +15,7 @@ export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading' | 'i
 /** Those of ours that are gone from their cache, and have not begun. */
 const unbegun = new Set<Mutation>();
 
-/** All that is known of a mutation and, of ours, the owner of its operation. Its fields are for all to read. */
+/** All that is known of a mutation of ours, and the owner of its operation. Its fields are for all to read. */
 class MutationRecord extends Owner {
   /** Whether its mutationFn was called in this page, as far as can be told. */
   begun: 'surely' | 'perhaps' | undefined;
@@ -23,8 +23,6 @@ class MutationRecord extends Owner {
   run: MutationRun | undefined;
   /** It is gone from its cache, or its session has ended. */
   isGone = false;
-  /** The newest operation when it was submitted. */
-  submittedAfter: number | undefined;
   /** Undefined where it cannot be told which mutation it is. */
   readonly #mutation: Mutation | undefined;
   #submission: Submission | undefined;
@@ -36,13 +34,9 @@ class MutationRecord extends Owner {
     this.#mutation = mutation;
   }
 
-  recordSubmit(newestOperation: number): void {
-    this.submittedAfter ??= newestOperation;
-  }
-
-  leave(isOurs: boolean): void {
+  leave(): void {
     this.isGone = true;
-    if (isOurs && !this.begun && this.#mutation) unbegun.add(this.#mutation);
+    if (!this.begun && this.#mutation) unbegun.add(this.#mutation);
   }
 
   begin(how: 'surely' | 'perhaps'): void {
@@ -80,7 +74,7 @@ class MutationRecord extends Owner {
 /** By the mutation, where it is known, and by the context: React Query makes one for each `mutate`. */
 const records = new WeakMap<Mutation | MutationFunctionContext, MutationRecord>();
 
-/** The record of a mutation, also of a plain one. */
+/** The record of a mutation of ours. */
 export function recordOf(mutation: Mutation): MutationRecord {
   let record = records.get(mutation);
   if (!record) records.set(mutation, (record = new MutationRecord(mutation)));

@@ -1,6 +1,7 @@
 import type { Mutation, MutationCacheNotifyEvent, QueryClient } from '@tanstack/react-query';
 import { SteadyRequest } from '../../fetch/request.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { createSlot } from '../../lib/slot.ts';
 import { warn } from '../../lib/input/warn.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import { operationOf } from '../../operation/operation.ts';
@@ -8,7 +9,31 @@ import type { Operations } from '../../operation/operations.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
 import { endedWithSession } from '../../operation/parts/session.ts';
 import { definitionBehind } from './definition.ts';
-import { continueOutOfTurn, recordOf } from './execution.ts';
+import { continueOutOfTurn } from './execution.ts';
+
+/** What the end of a mutation depends on. */
+class Following {
+  /** It is gone from its cache, or its session has ended. */
+  isGone = false;
+  /** The newest operation when it was submitted. */
+  submittedAfter: number | undefined;
+
+  recordSubmit(newestOperation: number): void {
+    this.submittedAfter ??= newestOperation;
+  }
+
+  leave(): void {
+    this.isGone = true;
+  }
+}
+
+const followed = createSlot<Mutation, Following>();
+
+function followingOf(mutation: Mutation): Following {
+  let following = followed.get(mutation);
+  if (!following) followed.set(mutation, (following = new Following()));
+  return following;
+}
 
 /** What ending mutations stands on. */
 export interface MutationEndContext {
@@ -25,7 +50,7 @@ export interface MutationEndContext {
 export function followMutations(client: QueryClient, context: MutationEndContext): () => void {
   const { operations } = context;
   const cache = client.getMutationCache();
-  for (const mutation of cache.getAll()) recordOf(mutation).recordSubmit(operations.lastId);
+  for (const mutation of cache.getAll()) followingOf(mutation).recordSubmit(operations.lastId);
   return cache.subscribe((event) => {
     const { type, mutation } = event;
     if (!mutation) return;
@@ -41,10 +66,10 @@ function followUpdate(
   action: UpdateEvent['action']['type'],
   context: MutationEndContext,
 ): void {
-  const record = recordOf(mutation);
-  if (action === 'pending') record.recordSubmit(context.operations.lastId);
+  const following = followingOf(mutation);
+  if (action === 'pending') following.recordSubmit(context.operations.lastId);
   // React Query is about to wait, or to go on.
-  if (record.isGone && (action === 'failed' || action === 'continue'))
+  if (following.isGone && (action === 'failed' || action === 'continue'))
     refuseNext(mutation, context);
 }
 
@@ -56,17 +81,17 @@ export function endMutation(
 ): void {
   const { operations } = context;
   if (mutation.state.status !== 'pending') return;
-  const record = recordOf(mutation);
+  const following = followingOf(mutation);
   const definition = definitionBehind(mutation.options.mutationFn);
   // Another instance has a session of its own.
   if (isSessionOver && definition && definition.operations !== operations) return;
-  record.leave(!!definition?.end);
+  following.leave();
   if (definition?.end) definition.end(mutation, isSessionOver);
   else if (definition) {
     if (process.env.NODE_ENV !== 'production' && !isSessionOver) warnOfKept(operations);
     return;
   } else endPlain(mutation, context);
-  endLoneRequests(record.submittedAfter ?? operations.lastId, operations);
+  endLoneRequests(following.submittedAfter ?? operations.lastId, operations);
 }
 
 /** Which requests are a plain mutation's, nothing tells: those of no other operation that have begun since. */
@@ -75,7 +100,7 @@ function endLoneRequests(submittedAfter: number, { live }: Operations): void {
     if (!(request instanceof SteadyRequest)) continue;
     const { operation, isOut } = request;
     const { id, kind } = operation.ref;
-    if (!operation.isSingle || kind === 'query' || id <= submittedAfter) continue;
+    if (!operation.given.isSingle || kind === 'query' || id <= submittedAfter) continue;
     operation.leave();
     // What is out may be the log-out itself. It is not sent again.
     if (!isOut) request.endSession();

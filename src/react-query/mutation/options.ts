@@ -23,7 +23,7 @@ import {
   markOwnFailure,
   watchSpread,
 } from './definition.ts';
-import { beginMutation, runOf } from './execution.ts';
+import { beginMutation, recordOf, runOf } from './execution.ts';
 import { cancelMutation } from './cancel.ts';
 import { type Instance, instanceOfSteady } from '../instance.ts';
 import type { Steadfetch } from '../steadfetch.ts';
@@ -184,6 +184,7 @@ const nowOrNever = { maxRetries: 0, whenDown: 'fail' } as const;
  * waits for nothing, may be the log-out itself: it ends as it does, and sends nothing more.
  */
 function endMutation(mutation: Mutation, isSessionOver: boolean, instance: Instance): void {
+  recordOf(mutation).leave();
   const { operation, isIdle } = runOf(mutation) ?? {};
   if (operation && operation === instance.operations.current) return;
   if (operation?.phase.kind === 'sending' && isIdle?.()) operation.leave();

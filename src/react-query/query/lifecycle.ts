@@ -4,7 +4,6 @@ import {
   type QueryCacheNotifyEvent,
   type QueryClient,
 } from '@tanstack/react-query';
-import { reportOf } from '../../operation/error-info.ts';
 import type { OperationResult } from '../../operation/events.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
@@ -14,7 +13,7 @@ import { endMutation, followMutations } from '../mutation/lifecycle.ts';
 import { warnOfOwnRetry, warnOfPersister, createSharingWatch } from '../misuse.ts';
 import { createQueryPauses, type QueryPauses } from './pause.ts';
 import type { QueryRecord } from './records.ts';
-import { type RefetchContext, refetchWhenBack, replaceFetch } from './refetch.ts';
+import { endFetchWith, type RefetchContext, refetchWhenBack } from './refetch.ts';
 
 /** Keeps the operations of queries and React Query's fetches together: both are paused, and end, as one. */
 export interface Lifecycle {
@@ -135,9 +134,7 @@ function endFetch(query: Query, operation: Operation | undefined, nowMs: number)
   const isAwaited = query.state.data === undefined && query.getObserversCount() > 0;
   if (!isAwaited || !operation) return void query.cancel({ revert: true });
   const error: unknown = operation.errors.lastError ?? endedWithSession(operation, true, 'no');
-  operation.cancel(error, reportOf(error, nowMs));
-  const overrides = { retry: false, retryDelay: 0, networkMode: 'always' } as const;
-  replaceFetch(query, overrides, Promise.reject(error));
+  endFetchWith(query, operation, error, nowMs);
 }
 
 /** In development. */

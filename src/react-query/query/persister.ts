@@ -13,21 +13,20 @@ import type { WaitingWrites } from '../../fetch/order/waiting-writes.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
-import { reject as rejectOption } from '../../lib/input/check.ts';
 import { codeOf } from '../../lib/input/made-by.ts';
 import type { FallbackCode } from './fallback.ts';
 import { isWish, QueryOwner } from './owner.ts';
 import type { QueryRecords } from './records.ts';
 import { replaceFetch } from './refetch.ts';
 import {
+  type InnerPersister,
   isServer,
   instanceBehind,
   ownFallback,
   ownPolicy,
-  instanceOfSteady,
   registerPersister,
 } from '../instance.ts';
-import type { AnyPersister, SteadyPersister, Steadfetch } from '../steadfetch.ts';
+import type { AnyPersister, SteadyPersister } from '../steadfetch.ts';
 import { warnIfUnlinked } from '../misuse.ts';
 
 /** What makes operations of queries. */
@@ -50,7 +49,7 @@ export interface PersisterContext {
  * Makes an operation of every query fetch: it begins here, counts its attempts, and is found again
  * by the error that it ends in.
  */
-export function createPersister(shared: PersisterContext, inner?: AnyPersister): SteadyPersister {
+export function createPersister(shared: PersisterContext, inner?: InnerPersister): SteadyPersister {
   const { byQuery, waitingWrites } = shared;
   const persister = <T, K extends QueryKey>(
     queryFn: QueryFunction<T, K>,
@@ -85,32 +84,34 @@ export function createPersister(shared: PersisterContext, inner?: AnyPersister):
         warnIfUnlinked(shared.operations, query, operation, error, !!link.isRead);
       recordFailure(shared, operation, error);
     };
+    const waitForTurn = (): Promise<void> | undefined =>
+      isKeptBack(operation) || isBehind(shared, query, operation)
+        ? untilItsTurn(shared, query, operation)
+        : undefined;
+    const [run, passed] = inner
+      ? inner(queryFn, linked, query, operation, waitForTurn)
+      : [queryFn, [linked] as const];
     const send = (): Promise<T> => {
       // In the same turn: in StrictMode its first component goes before the next one.
-      const begun = inner
-        ? shared.operations.run(
-            operation,
-            inner<T, K>,
-            [passed(shared, queryFn, operation, query), linked, query],
-            { onFail },
-          )
-        : shared.operations.run(operation, queryFn, [linked], { onFail });
+      const begun = shared.operations.run<T, readonly never[]>(operation, run, passed as never[], {
+        onFail,
+      });
       // A retry starts without an event of React Query.
       if (operation.attempt > 1) shared.byQuery.emitChange(query);
       return begun;
     };
-    let begun: Promise<T>;
-    const mustWait = isKeptBack(operation) || isBehind(shared, query, operation);
-    if (inner || !mustWait) begun = send();
-    else {
-      begun = untilItsTurn(shared, query, operation).then(send, (error: unknown) => {
-        operation.route.returnPermit();
-        onFail(error);
-        throw error;
-      });
-    }
+    // A persister of the app's own may restore what it has stored, whatever is known of the origin.
+    const waiting = inner ? undefined : waitForTurn();
+    const begun = waiting
+      ? waiting.then(send, (error: unknown) => {
+          operation.route.returnPermit();
+          onFail(error);
+          throw error;
+        })
+      : send();
     // Of data that were hydrated it is known only now where they come from.
-    if (!inner && isKeptBack(operation)) shared.lifecycle.pauses.showKnown(query, operation);
+    if (!inner && query.state.data !== undefined && isKeptBack(operation))
+      shared.lifecycle.pauses.showKnown(query, operation);
     const fallback = ownFallback(query.options);
     if (!fallback) return begun;
     return begun.catch((error: unknown) => {
@@ -141,7 +142,9 @@ function recordFailure(
 
 /** It is known that its attempt would not be sent. */
 function isKeptBack({ route: { at }, owner: { mayBeOffline } }: Operation): boolean {
-  return !!at && !at.admission.isOpen({ ...at.sent, risk: at.sent.risk, mayBeOffline });
+  if (!at) return false;
+  const { endpoint, limitScope, risk } = at.sent;
+  return !at.admission.isOpen({ endpoint, limitScope, risk, mayBeOffline });
 }
 
 /** Writes that had to wait go first: the data that are there have them already. */
@@ -183,26 +186,6 @@ async function untilItsTurn(
   // Its instance was disposed of.
   if (!isSent)
     throw toClientError(operation.errors.abortUnsent(undefined, {}), operation.route.at?.sent);
-}
-
-/** For the app's persister, which may restore what it has stored, whatever is known of the origin. */
-function passed<T, K extends QueryKey>(
-  shared: PersisterContext,
-  queryFn: QueryFunction<T, K>,
-  operation: Operation,
-  query: Query,
-): QueryFunction<T, K> {
-  const { operations } = shared;
-  return async (context) => {
-    if (isKeptBack(operation) || isBehind(shared, query, operation))
-      await untilItsTurn(shared, query, operation);
-    const outer = operations.makeCurrent(operation);
-    try {
-      return queryFn(context);
-    } finally {
-      operations.makeCurrent(outer);
-    }
-  };
 }
 
 /** The operation of a query, whose next attempt begins: a new one at its first attempt. */
@@ -266,36 +249,4 @@ class Link {
     this.#signals.set(signal, this.operation);
     return signal;
   }
-}
-
-/** The options of a query that has a persister of the app's own. */
-export interface ComposedPersister {
-  readonly persister: SteadyPersister;
-  /** As React Query has it for a query with a persister: it is asked offline, too. */
-  readonly networkMode: 'offlineFirst';
-}
-
-/**
- * Puts a persister of the app's own inside ours, which it would otherwise replace: spread the result
- * into a query's options, or into the default options of queries. What is stored is shown offline,
- * too, and while the origin is down; only a request waits.
- *
- * @throws TypeError when its first argument is not what `createSteadfetch` returns, or its second no function.
- *
- * @example
- * ```ts
- * const own = composePersister(steady, (queryFn, context) => queryFn(context));
- * useQuery({ queryKey, queryFn, ...own });
- * ```
- */
-export function composePersister(steady: Steadfetch, persister: AnyPersister): ComposedPersister {
-  const { persist } = instanceOfSteady(steady, 'composePersister');
-  if (process.env.NODE_ENV !== 'production' && typeof persister !== 'function')
-    rejectOption(
-      'composePersister',
-      'its second argument',
-      persister,
-      'a function, as persisterFn is',
-    );
-  return { persister: persist(persister), networkMode: 'offlineFirst' };
 }

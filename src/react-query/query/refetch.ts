@@ -17,17 +17,37 @@ export function replaceFetch(
   initialPromise?: Promise<never>,
 ): void {
   const { options } = query;
-  const { fetchMeta } = query.state;
+  const meta = metaOf(query);
   void query.cancel({ silent: true });
   query
     .fetch(overrides && { ...options, ...overrides }, {
-      // Without the meta a fetchNextPage becomes a fetch of page 0. Copied, because React Query
-      // takes the same object for the same fetch, and would go on counting its failures.
-      ...(fetchMeta && { meta: { ...fetchMeta } }),
+      ...meta,
       ...(initialPromise && { initialPromise }),
     })
     .catch(() => {});
   if (overrides) query.setOptions(options);
+}
+
+/**
+ * What a fetch goes on with: without it a fetchNextPage becomes a fetch of page 0. Copied, because React Query takes
+ * the same object for the same fetch, and would go on counting its failures.
+ */
+const metaOf = ({ state: { fetchMeta } }: Query): Parameters<Query['fetch']>[1] =>
+  fetchMeta ? { meta: { ...fetchMeta } } : {};
+
+/**
+ * Ends the fetch of a query, and its operation, with this error. React Query's own cancel would leave a query
+ * without data pending and idle: nothing fetches it again, or, where it is suspended, something does at once.
+ */
+export function endFetchWith(
+  query: Query,
+  operation: Operation,
+  error: unknown,
+  nowMs: number,
+): void {
+  operation.cancel(error, reportOf(error, nowMs));
+  const overrides = { retry: false, retryDelay: 0, networkMode: 'always' } as const;
+  replaceFetch(query, overrides, Promise.reject(error));
 }
 
 /** The parts of an instance that fetching again stands on. */
@@ -94,10 +114,8 @@ function isOfOutage(error: unknown): boolean {
 
 /** Fetches a query again that a component shows, for as long as it is as it was left: its next page, where that has failed. */
 export function refetchIf(query: Query, isLeft: boolean): void {
-  const { fetchMeta } = query.state;
-  const meta = fetchMeta ? { meta: { ...fetchMeta } } : undefined;
   if (isLeft && query.isActive())
-    showingFailure(query, () => void query.fetch(undefined, meta).catch(() => {}));
+    showingFailure(query, () => void query.fetch(undefined, metaOf(query)).catch(() => {}));
 }
 
 /**

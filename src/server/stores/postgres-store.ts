@@ -1,6 +1,6 @@
 import { rejectValue } from '../../lib/input/check.ts';
 import { driverOf, type PgPool, type PostgresDriver, type PostgresJs } from './postgres-driver.ts';
-import type { IdempotencyStore, StoredAnswer } from './store.ts';
+import { type IdempotencyStore, type KeyRow, refusalOf, type StoredAnswer } from './store.ts';
 
 /** Options of {@link postgresStore}. */
 export interface PostgresStoreOptions {
@@ -36,14 +36,6 @@ export function postgresTable(table: string = 'idempotency_keys'): string {
   body bytea
 );
 CREATE INDEX IF NOT EXISTS ${table.replace('.', '_')}_expires_at ON ${table} (expires_at);`;
-}
-
-interface Row {
-  readonly fingerprint: string;
-  /** Null until the request is answered. */
-  readonly status: number | null;
-  readonly headers: string;
-  readonly body: Uint8Array<ArrayBuffer>;
 }
 
 /**
@@ -111,12 +103,8 @@ export function postgresStore<Tx>(
       if (claims++ % claimsPerSweep === 0) await query(dropExpired);
       const taken = await query(take, [id, fingerprint, token, leaseMs, lifetimeMs]);
       if (taken.count === 1) return { kind: 'claimed' };
-      const [row] = (await query(find, [id])).rows as Row[];
-      // Another process has just freed the key. The next attempt gets it.
-      if (!row) return { kind: 'running', fingerprint };
-      return row.status === null
-        ? { kind: 'running', fingerprint: row.fingerprint }
-        : { kind: 'answered', fingerprint: row.fingerprint, answer: answerOf(row, row.status) };
+      const [row] = (await query(find, [id])).rows as KeyRow[];
+      return refusalOf(row, fingerprint);
     },
 
     async run({ id, token, leaseMs }, work) {
@@ -182,12 +170,6 @@ function createLimitsReader({ query }: PostgresDriver<unknown>) {
 
 /** The largest value of a setting: 2^31 - 1. */
 const greatestLimit = 2_147_483_647;
-
-const answerOf = ({ headers, body }: Row, status: number): StoredAnswer => ({
-  status,
-  headers: JSON.parse(headers) as StoredAnswer['headers'],
-  body,
-});
 
 /** @throws TypeError unless it is only the name of a table, with or without a schema. */
 function requireName(operation: string, table: string): void {

@@ -1,7 +1,7 @@
 import { systemClock } from '../../lib/clock.ts';
 import { rejectValue } from '../../lib/input/check.ts';
 import { lendHandle } from './lend.ts';
-import type { ClaimResult, IdempotencyStore, StoredAnswer } from './store.ts';
+import { type ClaimResult, type IdempotencyStore, type KeyRow, refusalOf } from './store.ts';
 
 /** The part of a prepared statement that the store uses. */
 interface SqliteStatement {
@@ -19,14 +19,6 @@ export interface SqliteDatabase {
 export interface SqliteStoreOptions {
   /** The name of the table. The store creates it. @default 'idempotency_keys' */
   readonly table?: string | undefined;
-}
-
-interface Row {
-  readonly fingerprint: string;
-  /** Null until the request is answered. */
-  readonly status: number | null;
-  readonly headers: string;
-  readonly body: Uint8Array<ArrayBuffer>;
 }
 
 /**
@@ -65,16 +57,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
     rejectValue('sqliteStore', 'table', table, 'letters, digits and underscores');
   if (inUse.has(db)) throw new TypeError(handleInUse);
   inUse.add(db);
-  db.exec(
-    `CREATE TABLE IF NOT EXISTS ${table} (
-      id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, token TEXT NOT NULL,
-      lease_until INTEGER NOT NULL, expires_at INTEGER NOT NULL,
-      status INTEGER, headers TEXT, body BLOB
-    );
-    CREATE INDEX IF NOT EXISTS ${table}_expires_at ON ${table} (expires_at)`,
-  );
-  // A busy timeout would wait inside a statement, and block the event loop.
-  db.exec('PRAGMA busy_timeout = 0');
+  openTable(db, table);
   const dropExpired = db.prepare(
     `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE expires_at <= ? LIMIT 100)`,
   );
@@ -122,12 +105,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
             running.set(id, fingerprint);
             return { kind: 'claimed' };
           }
-          const row = find.get(id) as Row | undefined;
-          // Another process has just freed the key. The next attempt gets it.
-          if (!row) return { kind: 'running', fingerprint };
-          return row.status === null
-            ? { kind: 'running', fingerprint: row.fingerprint }
-            : { kind: 'answered', fingerprint: row.fingerprint, answer: answerOf(row, row.status) };
+          return refusalOf(find.get(id) as KeyRow | undefined, fingerprint);
         }),
       );
     },
@@ -170,6 +148,19 @@ export function sqliteStore<Db extends SqliteDatabase>(
   };
 }
 
+function openTable(db: SqliteDatabase, table: string): void {
+  db.exec(
+    `CREATE TABLE IF NOT EXISTS ${table} (
+      id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, token TEXT NOT NULL,
+      lease_until INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+      status INTEGER, headers TEXT, body BLOB
+    );
+    CREATE INDEX IF NOT EXISTS ${table}_expires_at ON ${table} (expires_at)`,
+  );
+  // A busy timeout would wait inside a statement, and block the event loop.
+  db.exec('PRAGMA busy_timeout = 0');
+}
+
 /** The handles of all stores. A handle has one transaction at a time, and a second store would not know of it. */
 const inUse = new WeakSet<SqliteDatabase>();
 
@@ -202,9 +193,3 @@ async function whenUnlocked<T>(giveUpAt: number, statement: () => T): Promise<T>
     await new Promise<void>((wake) => systemClock.setTimeout(wake, retryLockedMs));
   }
 }
-
-const answerOf = ({ headers, body }: Row, status: number): StoredAnswer => ({
-  status,
-  headers: JSON.parse(headers) as StoredAnswer['headers'],
-  body,
-});

@@ -57,6 +57,24 @@ export type ClaimResult =
   | { readonly kind: 'answered'; readonly fingerprint: string; readonly answer: StoredAnswer }
   | { readonly kind: 'full' };
 
+/** The row of a key in a SQL table. */
+export interface KeyRow {
+  readonly fingerprint: string;
+  /** Null until the request is answered. */
+  readonly status: number | null;
+  readonly headers: string;
+  readonly body: StoredAnswer['body'];
+}
+
+/** The result of a claim that did not get the key. Without a row, its holder has just freed it: the next attempt gets it. */
+export function refusalOf(row: KeyRow | undefined, own: string): ClaimResult {
+  if (!row) return { kind: 'running', fingerprint: own };
+  const { fingerprint, status, headers, body } = row;
+  if (status === null) return { kind: 'running', fingerprint };
+  const answer = { status, headers: JSON.parse(headers) as StoredAnswer['headers'], body };
+  return { kind: 'answered', fingerprint, answer };
+}
+
 /**
  * Stores keys and their answers. If its transaction also covers what the handler writes, a crash at any
  * moment leaves both the effect and its answer, or neither.

@@ -62,7 +62,7 @@ export interface RateLimitedOptions {
  * later requests are let through.
  *
  * Retry-After has whole seconds only, so the rest of the window is rounded up: a client that waits for
- * as long as it is told is never too early. Each answer also has a `Date` header, with which a date in
+ * the given time is never too early. Each answer also has a `Date` header, with which a date in
  * Retry-After is compared (RFC 9110 §10.2.3, §5.6.7). MSW shows both headers to the page, whatever the
  * origin. A real server of another origin must expose them.
  *
@@ -91,7 +91,9 @@ export function rateLimited(options: RateLimitedOptions): Fault {
       endsAt ??= now + retryAfterSeconds * 1000;
       if (now >= endsAt) return undefined;
       const retryAfter =
-        as === 'date' ? imfFixdate(roundUpToSecond(endsAt)) : `${Math.ceil((endsAt - now) / 1000)}`;
+        as === 'date'
+          ? imfFixdate(Math.ceil(endsAt / 1000) * 1000)
+          : `${Math.ceil((endsAt - now) / 1000)}`;
       return new Response(null, {
         status,
         headers: { 'Retry-After': retryAfter, Date: imfFixdate(now) },
@@ -103,16 +105,12 @@ export function rateLimited(options: RateLimitedOptions): Fault {
   });
 }
 
-function roundUpToSecond(timeMs: number): number {
-  return Math.ceil(timeMs / 1000) * 1000;
-}
-
 /** An HTTP-date (RFC 9110 §5.6.7): `toUTCString` has exactly this form, without milliseconds. */
 function imfFixdate(timeMs: number): string {
   return new Date(timeMs).toUTCString();
 }
 
-/** How often {@link flaky} fails, and with what. */
+/** The options of {@link flaky}. */
 export interface FlakyOptions {
   /** The share of requests that fail, from 0 (none) to 1 (all). */
   ratio: number;

@@ -18,7 +18,6 @@ export interface OutageOptions<Info extends ResolverInfo = ResolverInfo> {
  * request after creation or the last `reset()`, whatever the outcome of that request.
  *
  * @throws TypeError that names the option, its value and the allowed range.
- * @throws TypeError that names the option, its value and the allowed range.
  *
  * @example
  * ```ts

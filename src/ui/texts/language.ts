@@ -17,7 +17,7 @@ function* shorten(tag: string): Generator<string> {
  * (`zh-TW` implies `zh-Hant`), then for a regional variant (`pt-BR` for `pt`). Undefined if there are none,
  * or if the language is unknown.
  */
-export function lookUp<T extends { readonly lang: string }>(
+export function findTexts<T extends { readonly lang: string }>(
   all: readonly T[],
   lang: string,
 ): T | undefined {

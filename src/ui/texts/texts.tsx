@@ -7,7 +7,7 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { english } from './english.ts';
-import { lookUp, watchPageLanguage } from './language.ts';
+import { findTexts, watchPageLanguage } from './language.ts';
 import type { UiTexts } from './ui-texts.ts';
 import { inDevelopment } from '../../lib/development.ts';
 
@@ -62,5 +62,5 @@ const pageLanguage = (): string => document.documentElement.lang;
 export function useTexts(): UiTexts {
   const given = useContext(Texts);
   const lang = useSyncExternalStore(watchPageLanguage, pageLanguage, () => '');
-  return useMemo(() => lookUp(given, lang) ?? given[0] ?? english, [given, lang]);
+  return useMemo(() => findTexts(given, lang) ?? given[0] ?? english, [given, lang]);
 }

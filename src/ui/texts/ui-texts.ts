@@ -1,4 +1,4 @@
-import type { DeadReason } from '../../outbox/store/schema.ts';
+import type { DeadReason } from '../../outbox/store/row.ts';
 import type { AnyPauseReason } from '../../react-query/status/status.ts';
 
 /** The word for a failure, for users. */

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import type { OutboxEntry } from '../../outbox/entries.ts';
-import type { DeadReason } from '../../outbox/store/schema.ts';
+import type { DeadReason } from '../../outbox/store/row.ts';
 import type { UnknownSubmission } from '../../form/safe-submit.ts';
 import type { Failure, Processed } from '../../policy/outcome.ts';
 import type { RetryState } from '../../react-query/status/status.ts';
@@ -36,8 +36,8 @@ function wordOf(failure: Failure, isRetried: boolean): FailureWord {
   }
 }
 
-/** Of what an API says, a user is shown so many characters at the most. */
-const mostSaid = 300;
+/** The longest text of an API's error that is shown to users, in characters. */
+const longestDetail = 300;
 
 /**
  * The failure in words for the user. It must not contradict the text beside it: a refusal is not retried, and
@@ -50,10 +50,12 @@ function failureText({ lastError, status: state, reason }: RetryState, texts: Ui
   if (state === 'unknown' && (word === 'refused' || word === 'rate-limited'))
     return texts.mutation.earlier;
   const { detail, title } = problemOf(lastError) ?? {};
-  const said = state === 'failed' && word === 'refused' ? (detail ?? title) : undefined;
-  // The sentence has an end of its own.
-  if (said)
-    return said.length > mostSaid ? `${said.slice(0, mostSaid)}…` : said.replace(/[.。]$/, '');
+  const own = state === 'failed' && word === 'refused' ? (detail ?? title) : undefined;
+  // Without its full stop, which `sentence` adds.
+  if (own)
+    return own.length > longestDetail
+      ? `${own.slice(0, longestDetail)}…`
+      : own.replace(/[.。]$/, '');
   const text = texts.failures[word];
   return failure.kind === 'http' ? `${text} (${failure.status})` : text;
 }

@@ -46,8 +46,8 @@ test('what has sent nothing is nowhere', () => {
 
 test('a permit is for the admission that gave it, and goes back where it is not taken', () => {
   const [here, there] = [admissionThat({}), admissionThat({})];
-  const settle = vi.fn<() => void>();
-  const permit = { isProbe: true, isTrial: true, free() {}, settle };
+  const end = vi.fn<() => void>();
+  const permit = { isProbe: true, isTrial: true, free() {}, end };
   const route = new Route({ admission: here, sent });
   route.keep(permit);
   expect(route.goTo(there, sent)).toBeUndefined();
@@ -55,11 +55,11 @@ test('a permit is for the admission that gave it, and goes back where it is not 
   route.keep(permit);
   expect(route.goTo(here, sent)).toBe(permit);
   route.returnPermit();
-  expect(settle).not.toHaveBeenCalled();
+  expect(end).not.toHaveBeenCalled();
   route.keep(permit);
   route.returnPermit();
   route.returnPermit();
-  expect(settle.mock.calls).toEqual([[undefined, undefined, true]]);
+  expect(end.mock.calls).toEqual([[undefined, undefined, true]]);
 });
 
 test('a probe that fails is a trial once, and finds out what its origin says', () => {

@@ -2,7 +2,7 @@ import { act, render, screen } from '@testing-library/react';
 import { renderToString } from 'react-dom/server';
 import { afterEach, expect, test, vi } from 'vitest';
 import { english, german, TextsProvider, type UiTexts } from '../../../src/ui.ts';
-import { lookUp } from '../../../src/ui/texts/language.ts';
+import { findTexts } from '../../../src/ui/texts/language.ts';
 import { useTexts } from '../../../src/ui/texts/texts.tsx';
 
 afterEach(() => {
@@ -53,7 +53,7 @@ test.each<readonly [page: string, tags: string, found: string | undefined]>([
   ['*', 'de en', undefined],
 ])('a page in "%s" with texts in %s has those in %s', (page, tags, found) => {
   const all = tags.split(' ').map((lang) => ({ lang }));
-  expect(lookUp(all, page)?.lang).toBe(found);
+  expect(findTexts(all, page)?.lang).toBe(found);
 });
 
 const languages: readonly UiTexts[] = [english, german];

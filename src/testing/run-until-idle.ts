@@ -23,7 +23,7 @@ const maxTurns = 10_000;
  *
  * @param step - Runs first, inside `act`, because the timers that it fires may render.
  */
-export async function settle(
+export async function runUntilIdle(
   vi: FakeTimers,
   act: Act | undefined,
   step: () => void = () => vi.advanceTimersByTime(0),

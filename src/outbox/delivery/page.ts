@@ -1,0 +1,130 @@
+import type { Fetches } from '../../fetch/bind-fetch.ts';
+import type { WaitingWrites } from '../../fetch/order/waiting-writes.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { OperationResult } from '../../operation/events.ts';
+import type { LoopContext } from '../../operation/loop.ts';
+import type { HandedOver } from '../../operation/owner.ts';
+import type { Network } from '../../origin/origin.ts';
+import type { Decision } from '../../policy/decide.ts';
+import type { TabPorts } from '../../tabs/ports.ts';
+import type { Codec } from '../codec.ts';
+import type { Receipts } from '../enqueue.ts';
+import type { HandlerDefinition } from '../handler.ts';
+import type { OtherTabs, Pauses } from '../messages.ts';
+import type { Display } from '../state.ts';
+import type { DeadReason, Row } from '../store/row.ts';
+import type { Settled } from '../store/row-store.ts';
+import type { Change } from '../store/transitions.ts';
+import type { Running } from './due.ts';
+
+/** What sends for an outbox. */
+export interface SenderContext extends LoopContext, Fetches {
+  readonly waitingWrites: WaitingWrites;
+}
+
+/** How an entry has ended, or that it has not. */
+export type EntryEnd =
+  | { readonly kind: 'done'; readonly data: unknown; readonly variables: unknown }
+  | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
+  /** It has not: this version of the app does not understand it. */
+  | { readonly kind: 'too-new' }
+  | {
+      readonly kind: 'again';
+      readonly error: unknown;
+      readonly decision: Decision;
+      /** When the wait was decided, in epoch milliseconds. */
+      readonly decidedAt: number;
+    };
+
+/** What one attempt at an entry has come to, and what is to be written of it. */
+export interface Attempt {
+  readonly entry: Row;
+  readonly end: EntryEnd;
+  readonly change: Change;
+  /** It is written, or not ours to write any more. */
+  readonly onWritten?: () => void;
+}
+
+interface UnderWay {
+  readonly running: Running;
+  readonly made: Promise<Attempt | undefined>;
+}
+
+/** What a page knows of the attempts at its entries, whatever store those are in. */
+export class PageMemory {
+  /** Handlers that have ended well and sent nothing through their context. */
+  readonly foreign: Set<string> = new Set();
+  /** The attempts that are under way, or whose ends could not be written yet. */
+  readonly underWay: Map<string, UnderWay> = new Map();
+  /** The tokens of all owners that this page has had. */
+  readonly tokens: Set<string> = new Set();
+  /** The clears that this page has heard of: what it holds is younger. */
+  readonly clears: Set<string> = new Set();
+  readonly #operations: SenderContext['operations'];
+  /** The operations of those that wait here for their next attempt. */
+  readonly #waiting: Map<string, HandedOver> = new Map();
+
+  constructor(operations: SenderContext['operations']) {
+    this.#operations = operations;
+  }
+
+  /** An entry waits here for its next attempt, which goes on with this operation. */
+  wait(id: string, before: HandedOver): void {
+    this.#waiting.set(id, before);
+  }
+
+  /** Its next attempt begins. @returns the operation that goes on. */
+  takeWaiting(id: string): HandedOver | undefined {
+    const before = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return before;
+  }
+
+  /** Ends the operation of an entry that waits here, or of all: this tab makes no next attempt. */
+  endWaiting(id: string | undefined, result: OperationResult): void {
+    for (const one of id === undefined ? [...this.#waiting.keys()] : [id]) {
+      const before = this.takeWaiting(one);
+      if (before)
+        this.#operations.begin('mutation', { attempt: before.attempt, before }).end(result);
+    }
+  }
+}
+
+/** An outbox in this page, whatever store its entries are in. */
+export interface OutboxPage {
+  /** Of the database, and so of its locks. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly sender: SenderContext;
+  readonly network: Network;
+  readonly lock: TabPorts['lock'];
+  readonly handlers: ReadonlyMap<string, HandlerDefinition>;
+  readonly codec: Codec;
+  /** So many attempts at once to one origin, at most. */
+  readonly parallel: number;
+  /** When this page began, in epoch milliseconds. */
+  readonly startedAt: number;
+  readonly receipts: Receipts;
+  readonly memory: PageMemory;
+  readonly pauses: Pauses;
+  readonly display: Display;
+  readonly others: OtherTabs;
+  /** Which clear of all entries is under way, or has failed: nothing is sent meanwhile. */
+  readonly clearing: () => string | undefined;
+}
+
+/** Is told what becomes of entries. */
+export interface EntryListener {
+  /** Entries have changed. */
+  readonly onChange: () => void;
+  /** The turn of an entry has come, whoever sends it; `isUrged`: because a user wants it. */
+  readonly onDue: (entry: Row, isUrged?: boolean) => void;
+  /** An end is written; `settled` is undefined where it was not ours to write any more. */
+  readonly onEnd: (entry: Row, end: EntryEnd, settled: Settled | undefined) => void;
+  /** What is left of an entry that could not be read, and whose turn has come by that. */
+  readonly onSetAside: (left: Row, next: Row | undefined) => void;
+  /** A clear has begun that this tab has not heard of. */
+  readonly onCleared: (token: string) => void;
+  /** Another tab has taken over what this one had, while it slept or seemed to. */
+  readonly onLoss: () => void;
+}

@@ -1,0 +1,487 @@
+import type { Clock } from '../../lib/clock.ts';
+import { untilAborted, withLimit } from '../../lib/timer.ts';
+import { parseRow, type Row, setAside } from './row.ts';
+import { type Backend, layOut, type OwnerRecord, type Range, type Transaction } from './schema.ts';
+import { texts, unblock } from './transitions.ts';
+
+/** Of the database's layout. */
+const version = 1;
+
+/** A browser that says nothing for so long is not waited for. */
+const patienceMs = 5000;
+
+/** Why nothing is kept on the disk at the moment. */
+export type NotDurableReason =
+  /** There is no IndexedDB: a private window of some browsers, a sandboxed frame, a server. */
+  | 'unavailable'
+  /** The disk is full, or the site's share of it. */
+  | 'quota'
+  /** Another tab, with an earlier version open, does not let go; or the browser does not answer. */
+  | 'blocked'
+  /** A later version of the app has laid it out anew: this tab must be loaded again. */
+  | 'newer-version'
+  /** The database was deleted, or its connection has broken: it is opened again. */
+  | 'lost';
+
+/** The database does not do what it is asked. */
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError' as const;
+  readonly reason: NotDurableReason;
+  /** The connection works: what cannot be read or written is one entry. */
+  readonly isOfEntry: boolean;
+  constructor(reason: NotDurableReason, cause?: unknown, isOfEntry: boolean = false) {
+    const { message = reason } = Object(cause) as { readonly message?: unknown };
+    super(`The outbox cannot use IndexedDB: ${String(message)}.`, { cause });
+    this.reason = reason;
+    this.isOfEntry = isOfEntry;
+  }
+}
+
+const nameOf = (error: unknown): unknown => (Object(error) as { readonly name?: unknown }).name;
+
+/** The error of a request or a transaction. Only a full disk is believed by its name. */
+const failed = (cause: unknown): DatabaseError =>
+  new DatabaseError(nameOf(cause) === 'QuotaExceededError' ? 'quota' : 'lost', cause);
+
+const world = globalThis as Partial<typeof globalThis>;
+
+/** Whether this environment has any database at all: else there is nothing in it. */
+export const hasIndexedDb = (): boolean => !!world.indexedDB;
+
+/** Opens the database, or rejects soon. @see openIndexedDb */
+async function openDatabase(
+  name: string,
+  clock: Clock,
+  onLost: (reason: NotDurableReason) => void,
+  onErased: () => void,
+): Promise<IDBDatabase> {
+  const { indexedDB } = world;
+  if (!indexedDB) throw new DatabaseError('unavailable');
+  let isLate = false;
+  const open = async (): Promise<IDBDatabase> => {
+    const request = indexedDB.open(name, version);
+    request.addEventListener('upgradeneeded', (event) => {
+      layOut(request.result);
+      // Only Chromium says so.
+      if (Reflect.get(event, 'dataLoss') === 'total') onErased();
+    });
+    const database = await ask(() => request);
+    if (isLate) database.close();
+    return database;
+  };
+  const expire = (): DatabaseError => {
+    isLate = true;
+    return new DatabaseError('blocked');
+  };
+  try {
+    const database = await withLimit({ clock }, open, expire, patienceMs);
+    database.addEventListener('versionchange', ({ newVersion }) => {
+      // A later version wants it, or somebody deletes it: holding on would hang them.
+      database.close();
+      onLost(newVersion === null ? 'lost' : 'newer-version');
+    });
+    database.addEventListener('close', () => onLost('lost'));
+    return database;
+  } catch (error) {
+    const cause = error instanceof DatabaseError ? (error.cause ?? error) : error;
+    if (cause instanceof DatabaseError) throw cause;
+    if (nameOf(cause) === 'VersionError') throw new DatabaseError('newer-version', cause);
+    throw new DatabaseError(
+      nameOf(cause) === 'QuotaExceededError' ? 'quota' : 'unavailable',
+      cause,
+    );
+  }
+}
+
+/** Why the disk does not work; undefined where an error says nothing of it. */
+export const reasonOf = (error: unknown): NotDurableReason | undefined =>
+  error instanceof DatabaseError && !error.isOfEntry ? error.reason : undefined;
+
+/** Calls `act`, and says of what it throws that it is the database's. */
+function attempt<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw failed(error);
+  }
+}
+
+/** Settles as the request that `begin` returns. @throws DatabaseError (as a rejection). */
+function ask<T>(begin: () => IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const request = attempt(begin);
+    request.addEventListener('success', () => resolve(request.result));
+    request.addEventListener('error', () => reject(failed(request.error)));
+  });
+}
+
+/** Calls `visit` with each place that the cursor comes to, until it returns true or the cursor is through. */
+function walk<C extends IDBCursor>(
+  begin: () => IDBRequest<C | null>,
+  visit: (cursor: C) => boolean,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = attempt(begin);
+    request.addEventListener('success', () => {
+      const cursor = request.result;
+      if (!cursor || attempt(() => visit(cursor))) resolve();
+    });
+    request.addEventListener('error', () => reject(failed(request.error)));
+  });
+}
+
+/** Resolves once all that was written is there. @throws DatabaseError (as a rejection). */
+function complete(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.addEventListener('complete', () => resolve());
+    transaction.addEventListener('abort', () => reject(failed(transaction.error)));
+  });
+}
+
+/** A transaction that has not ended after this time is given up: the browser hangs. */
+const hangsMs = 30_000;
+/** Whether a connection works at all is found out within this time. */
+const probeMs = 5000;
+
+/** Is told what becomes of a connection. */
+export interface DiskListener {
+  /** It is of no use any more. Called once. */
+  readonly onLost?: (reason: NotDurableReason) => void;
+  /** The browser has found the database damaged, and has made it anew. */
+  readonly onErased?: () => void;
+  /** What is left of a row that could not be read, and whose turn has come by that. */
+  readonly onSetAside?: (left: Row, next: Row | undefined) => void;
+}
+
+/**
+ * Rows on the disk.
+ *
+ * @throws DatabaseError (as a rejection, and soon).
+ */
+export async function openIndexedDb(
+  name: string,
+  clock: Clock,
+  listener: DiskListener = {},
+): Promise<Backend> {
+  const made: { disk?: Disk } = {};
+  const end = (reason: NotDurableReason): void => made.disk?.end(reason);
+  const database = await openDatabase(name, clock, end, () => listener.onErased?.());
+  made.disk = new Disk(database, clock, listener);
+  return made.disk;
+}
+
+/** Rows that were read, and are none: by their places, and what is there. */
+class DamagedError extends Error {
+  readonly rows: ReadonlyMap<number, unknown>;
+  constructor(rows: ReadonlyMap<number, unknown>) {
+    super('A row of the outbox is damaged.');
+    this.rows = rows;
+  }
+}
+
+/** @throws DamagedError where one of them is none. */
+function parseAll(read: readonly unknown[]): readonly Row[] {
+  const rows = read.map(parseRow);
+  if (rows.every((row) => row !== undefined)) return rows;
+  const damaged = read.filter((_, at) => !rows[at]);
+  throw new DamagedError(new Map(damaged.map((raw) => [(raw as Row).seq, raw])));
+}
+
+/**
+ * A connection to the database. One that fails is replaced, not used again. An error's name is not its cause:
+ * after an error, each kind of request is tried once with nothing of an entry's in it. If they all work, the
+ * entry is what cannot be read or written; if not, the connection is over.
+ */
+class Disk implements Backend {
+  readonly #database: IDBDatabase;
+  readonly #clock: Clock;
+  readonly #listener: DiskListener;
+  readonly #over: AbortController = new AbortController();
+  readonly #salvage: Salvage;
+  #probing: Promise<boolean> | undefined;
+
+  constructor(database: IDBDatabase, clock: Clock, listener: DiskListener) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#listener = listener;
+    this.#salvage = new Salvage(database, clock);
+  }
+
+  readonly read: Backend['read'] = (work) => this.#insist('readonly', {}, work);
+
+  readonly write: Backend['write'] = (durability, work) =>
+    this.#insist('readwrite', { durability }, work);
+
+  readonly close = (): void => {
+    this.#over.abort(new DatabaseError('lost'));
+    this.#database.close();
+  };
+
+  /** It is of no use any more. */
+  end(reason: NotDurableReason): void {
+    if (this.#over.signal.aborted) return;
+    this.close();
+    this.#listener.onLost?.(reason);
+  }
+
+  /** Once more, where what was in its way is set aside. */
+  async #insist<T>(
+    mode: IDBTransactionMode,
+    options: IDBTransactionOptions,
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<T> {
+    for (;;) {
+      try {
+        return await this.#run(mode, options, work);
+      } catch (error) {
+        if (!(await this.#setAside(error))) throw error;
+      }
+    }
+  }
+
+  /** Sets the rows aside that an error is of. @returns whether there are any. */
+  async #setAside(error: unknown): Promise<boolean> {
+    const known = new Map(error instanceof DamagedError ? error.rows : []);
+    if (error instanceof DatabaseError && error.isOfEntry)
+      for (const seq of await this.#salvage.findGone(error.cause))
+        known.set(seq, await this.#salvage.known(seq));
+    const nowMs = this.#clock.now();
+    for (const [seq, raw] of known) {
+      const fields = raw as Readonly<Record<string, unknown>>;
+      const left = setAside(seq, fields, nowMs);
+      const next = await this.write('strict', async (tx) => {
+        await tx.put(left);
+        return unblock(tx, left.scope, nowMs);
+      });
+      this.#listener.onSetAside?.(left, next);
+    }
+    return known.size > 0;
+  }
+
+  async #run<T>(
+    mode: IDBTransactionMode,
+    options: IDBTransactionOptions,
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<T> {
+    const { signal } = this.#over;
+    if (signal.aborted) throw signal.reason;
+    let native: IDBTransaction | undefined;
+    try {
+      native = attempt(() => this.#database.transaction(['rows', 'owners'], mode, options));
+      const begun = inTransaction(native, work);
+      const expire = (): DatabaseError => new DatabaseError('blocked');
+      return await withLimit(
+        { clock: this.#clock },
+        () => untilAborted(signal, begun),
+        expire,
+        hangsMs,
+      );
+    } catch (error) {
+      if (native) abort(native);
+      if (!(error instanceof DatabaseError) || signal.aborted) throw error;
+      // What has aborted the transaction says more than the request that was aborted with it.
+      const cause = nameOf(native?.error) === 'QuotaExceededError' ? native?.error : error.cause;
+      throw await this.#explain(error.reason === 'blocked', cause);
+    }
+  }
+
+  async #explain(isHanging: boolean, cause: unknown): Promise<DatabaseError> {
+    const isQuota = nameOf(cause) === 'QuotaExceededError';
+    if (!isHanging && (await this.#isAlive(isQuota)))
+      return new DatabaseError(isQuota ? 'quota' : 'unavailable', cause, !isQuota);
+    const reason = isHanging ? 'blocked' : 'lost';
+    this.end(reason);
+    return new DatabaseError(reason, cause);
+  }
+
+  /** Whether requests of each kind work. A full disk has no room for a record. */
+  #isAlive(isFull: boolean): Promise<boolean> {
+    const probe = async (): Promise<boolean> => {
+      const mode = isFull ? 'readonly' : 'readwrite';
+      const native = this.#database.transaction(['rows', 'owners'], mode);
+      await inTransaction(native, async (tx) => {
+        const { owner } = probeRecord;
+        if (!isFull) await tx.probe(probeRecord);
+        await Promise.all([tx.owner(owner), tx.row(0), tx.count(), tx.rows('id', [owner], 1)]);
+        await Promise.all([tx.firstKey('id', texts), tx.places('id', texts, 1)]);
+      });
+      return true;
+    };
+    this.#probing ??= withLimit({ clock: this.#clock }, probe, () => new Error(), probeMs)
+      .catch(() => false)
+      .finally(() => (this.#probing = undefined));
+    return this.#probing;
+  }
+}
+
+const probeRecord: OwnerRecord = { owner: 'probe', token: '', signedAt: 0 };
+
+/** Does the work, and resolves once all of it is there. */
+async function inTransaction<T>(
+  native: IDBTransaction,
+  work: (tx: ReturnType<typeof wrap>) => Promise<T>,
+): Promise<T> {
+  if (native.mode === 'readonly') return work(wrap(native));
+  const done = complete(native);
+  // Said by the work or by `done`, whichever is first.
+  done.catch(() => {});
+  // A transaction that is aborted may say nothing of its requests.
+  const isAborted = new Promise<never>((_, reject) => void done.catch(reject));
+  const result = await Promise.race([work(wrap(native)), isAborted]);
+  await done;
+  return result;
+}
+
+function abort(native: IDBTransaction): void {
+  try {
+    native.abort();
+  } catch {
+    // It has aborted by itself.
+  }
+}
+
+const toKeys = ([first, last = first, isAfter = false]: Range): IDBKeyRange =>
+  IDBKeyRange.bound(first, last, isAfter);
+
+function wrap(native: IDBTransaction): Transaction & {
+  readonly probe: (record: OwnerRecord) => Promise<unknown>;
+} {
+  const rows = attempt(() => native.objectStore('rows'));
+  const owners = attempt(() => native.objectStore('owners'));
+  return {
+    async row(seq) {
+      const raw: unknown = await ask(() => rows.get(seq));
+      return raw === undefined ? undefined : parseAll([raw])[0];
+    },
+    rows: async (index, range, limit) =>
+      parseAll(await ask(() => rows.index(index).getAll(toKeys(range), limit))),
+    places: (index, range, limit) =>
+      ask(() => rows.index(index).getAllKeys(toKeys(range), limit)) as Promise<number[]>,
+    firstKey: async (index, range) =>
+      (await ask(() => rows.index(index).openKeyCursor(toKeys(range))))?.key as never,
+    count: (index, range) =>
+      ask(() => (index ? rows.index(index) : rows).count(range && toKeys(range))),
+    page: async (index, key, after, limit) => {
+      const found =
+        key === undefined
+          ? await ask(() => rows.getAll(IDBKeyRange.lowerBound(after, true), limit))
+          : await pageOf(rows.index(index), key, after, limit);
+      return parseAll(found);
+    },
+    add: (row) => ask(() => rows.add(row)) as Promise<number>,
+    put: (row) => ask(() => rows.put(row)),
+    remove: (seq) => ask(() => rows.delete(seq)),
+    owner: (owner) => ask<OwnerRecord | undefined>(() => owners.get(owner)),
+    owners: () => ask<OwnerRecord[]>(() => owners.getAll()),
+    putOwner: (record) => ask(() => owners.put(record)),
+    removeOwner: (owner) => ask(() => owners.delete(owner)),
+    clear: () => Promise.all([ask(() => rows.clear()), ask(() => owners.clear())]),
+    async probe(record) {
+      await ask(() => owners.put(record));
+      await ask(() => owners.delete(record.owner));
+      await ask(() => owners.add(record));
+      await ask(() => owners.delete(record.owner));
+    },
+  };
+}
+
+/** An index can say where to go on only to a cursor. */
+async function pageOf(
+  index: IDBIndex,
+  key: string,
+  after: number,
+  limit: number,
+): Promise<readonly unknown[]> {
+  const found: unknown[] = [];
+  await walk(
+    () => index.openCursor(key),
+    (cursor) => {
+      if ((cursor.primaryKey as number) <= after) {
+        cursor.continuePrimaryKey(key, after + 1);
+        return false;
+      }
+      found.push(cursor.value);
+      if (found.length >= limit) return true;
+      cursor.continue();
+      return false;
+    },
+  );
+  return found;
+}
+
+/** A row that fails for a reason that may pass is tried for so long. */
+const passesMs = 60_000;
+/** All rows are read one by one no more often. */
+const gapMs = 10_000;
+/** Failures that lie so far apart are not one. */
+const apartMs = 600_000;
+
+/** Finds the rows that the browser cannot read any more, where an error may be theirs. */
+class Salvage {
+  readonly #database: IDBDatabase;
+  readonly #clock: Clock;
+  readonly #failingSince: Map<number, number> = new Map();
+  #triedAt = -Infinity;
+
+  constructor(database: IDBDatabase, clock: Clock) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  /** @returns their places. */
+  async findGone(error: unknown): Promise<readonly number[]> {
+    const agoMs = this.#clock.now() - this.#triedAt;
+    const isEarly = agoMs >= 0 && agoMs < gapMs;
+    if (!isSure(error) && (mayPass(error) || isEarly)) return [];
+    this.#triedAt = this.#clock.now();
+    if (agoMs < 0 || agoMs > apartMs) this.#failingSince.clear();
+    const gone: number[] = [];
+    const rows = this.#database.transaction('rows').objectStore('rows');
+    for (const seq of (await ask(() => rows.getAllKeys())) as number[])
+      if (await this.#isGone(seq)) gone.push(seq);
+    return gone;
+  }
+
+  async #isGone(seq: number): Promise<boolean> {
+    try {
+      await ask(() => this.#database.transaction('rows').objectStore('rows').get(seq));
+      this.#failingSince.delete(seq);
+      return false;
+    } catch (thrown) {
+      const { cause: error } = thrown as Error;
+      if (isSure(error)) return true;
+      if (mayPass(error)) return false;
+      const since = this.#failingSince.get(seq) ?? this.#clock.now();
+      this.#failingSince.set(seq, since);
+      return this.#clock.now() - since >= passesMs;
+    }
+  }
+
+  /** What the indexes know of a row. */
+  async known(seq: number): Promise<Readonly<Record<string, unknown>>> {
+    const rows = this.#database.transaction('rows').objectStore('rows');
+    const known: Record<string, unknown> = {};
+    for (const name of rows.indexNames) {
+      const index = rows.index(name);
+      const paths = [index.keyPath].flat();
+      await walk(
+        () => index.openKeyCursor(),
+        (cursor) => {
+          if (cursor.primaryKey !== seq) {
+            cursor.continue();
+            return false;
+          }
+          for (const [place, key] of [cursor.key].flat().entries()) known[paths[place] ?? ''] = key;
+          return true;
+        },
+      );
+    }
+    return known;
+  }
+}
+
+/** The standard's name for a record that is there and whose file is gone. */
+const isSure = (error: unknown): boolean => nameOf(error) === 'NotReadableError';
+/** Chromium says so where only its memory is short; of other browsers it is not known. */
+const mayPass = (error: unknown): boolean =>
+  String(Object(error).message).includes('Failed to read large IndexedDB value');

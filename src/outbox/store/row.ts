@@ -1,0 +1,282 @@
+/** Of the rows. One with a greater number comes from a later version of this package. */
+export const rowSchema = 1;
+
+/** Why a row needs a user. */
+export type DeadReason =
+  /** The answer would be the same again: 400, 422, 404 and their like. */
+  | 'refused'
+  /** It may have been done, and sent once more it could be done twice. */
+  | 'not-repeatable'
+  /** It has been done, but its answer could not be read. */
+  | 'answer-lost'
+  /** It may have been done, and its key is older than its API keeps one. */
+  | 'expired'
+  /** It may have been done, and the age of its key is not known: the clock was set back since another page made it. */
+  | 'age-unknown'
+  /** It may have been done, and sent again under its key, that was not found out: its API gives a stored failure. */
+  | 'cannot-find-out'
+  /** A later write to its URL was sent, which it would undo. */
+  | 'superseded'
+  /** The app's own limits, `maxAttempts` and `maxAgeMs`. */
+  | 'max-attempts'
+  | 'max-age'
+  /** No handler has its name: delivered once one has. */
+  | 'handler-missing'
+  /** `migrate` threw, or there is none. */
+  | 'not-migrated'
+  /** The browser cannot read it any more, it cannot be decrypted, or what is kept of it is damaged. */
+  | 'unreadable';
+
+/** What an attempt ended in, short: nothing of headers and bodies. */
+export interface RowError {
+  readonly name: string;
+  readonly message: string;
+  readonly status?: number | undefined;
+}
+
+/** What the attempts at a submission have shown. */
+export interface Tried {
+  readonly attempts: number;
+  readonly lastAttemptAt?: number | undefined;
+  /** The last attempt of which a request was about to go; 0 for none. */
+  readonly noted: number;
+  /** So many attempts have sent nothing before their tab died: they were paused, or never came to it. */
+  readonly unsent: number;
+  /** So many attempts have timed out: the next one has longer. */
+  readonly timeouts: number;
+  readonly lastError?: RowError | undefined;
+  /** It may have been done. */
+  readonly isInDoubt: boolean;
+  /** The attempt that was begun last has sent it without a key, because its API honours none. */
+  readonly isUnkeyed: boolean;
+  /** Its database was deleted, and with it what was known of its requests. */
+  readonly isRestored: boolean;
+  /** A user has sent it again: what was definitely refused takes a fresh key. */
+  readonly isRedriven: boolean;
+  /** So often a user has sent it again under its key, when it was not known whether it was done. */
+  readonly redrives: number;
+  /** What may have been sent of it, with its bytes, as the codec keeps them. */
+  readonly steps?: unknown;
+  /** What was submitted cannot be read any more: see `setAside`. */
+  readonly isGone: boolean;
+}
+
+/** Nothing was tried. */
+export const untried: Tried = {
+  attempts: 0,
+  lastAttemptAt: undefined,
+  noted: 0,
+  unsent: 0,
+  timeouts: 0,
+  lastError: undefined,
+  isInDoubt: false,
+  isUnkeyed: false,
+  isRestored: false,
+  isRedriven: false,
+  redrives: 0,
+  steps: undefined,
+  isGone: false,
+};
+
+/** What was submitted, and what its attempts have shown. */
+interface Submitted extends Tried {
+  /** Its place among all: the order in which they were committed. */
+  readonly seq: number;
+  /** Its idempotency key. */
+  readonly id: string;
+  readonly schema: number;
+  readonly handler: string;
+  /** That of the handler's variables. */
+  readonly version: number;
+  readonly variables: unknown;
+  /** In epoch milliseconds, as all times. */
+  readonly createdAt: number;
+  /** How far the clock of its page was ahead of that, because that was set back before. */
+  readonly aheadMs?: number | undefined;
+  /** Those with the same are sent one after the other, the oldest first. */
+  readonly scope?: string | undefined;
+  /** The tab that has submitted it, and is told its result. */
+  readonly submitter: string;
+  /** Those that are sent to the same origin by the same handler; only the latter before it is known. */
+  readonly lane: string;
+}
+
+/** To be sent, or being sent, by the tab that has its owner. */
+interface Live {
+  readonly owner: string;
+  /** The scope that waits for it. */
+  readonly blocks?: string | undefined;
+  /** Undefined while it waits behind its scope. */
+  readonly nextRetryAt?: number | undefined;
+  /** The server has said when: a success of its origin draws it no nearer than this. */
+  readonly notBefore?: number | undefined;
+}
+
+interface Waiting extends Live {
+  readonly state: 'pending';
+}
+
+interface Sending extends Live {
+  readonly state: 'sending';
+}
+
+/** It belongs to no tab, and holds its scope up, until one comes that understands it. */
+interface Foreign {
+  readonly state: 'pending';
+  readonly waitsFor: 'other-version';
+  readonly blocks?: string | undefined;
+}
+
+interface Dead {
+  readonly state: 'dead';
+  readonly deadReason: DeadReason;
+  /** The scope that waits until a user has decided. */
+  readonly blocks?: string | undefined;
+}
+
+interface Done {
+  readonly state: 'done';
+  readonly doneAt: number;
+  readonly result: unknown;
+}
+
+type States = Waiting | Sending | Foreign | Dead | Done;
+type FieldOf<S> = S extends unknown ? keyof S : never;
+/** A state without the fields of the others. */
+type Only<S> = S extends unknown
+  ? S & { readonly [K in Exclude<FieldOf<States>, keyof S>]?: undefined }
+  : never;
+
+/** A submission as it is kept. */
+export type Row = Submitted & Only<States>;
+export type SendingRow = Row & { readonly state: 'sending' };
+
+/** No field of a state: another state begins with these. */
+export const stateless: Readonly<Record<Exclude<FieldOf<States>, 'state'>, undefined>> = {
+  owner: undefined,
+  blocks: undefined,
+  nextRetryAt: undefined,
+  notBefore: undefined,
+  waitsFor: undefined,
+  deadReason: undefined,
+  doneAt: undefined,
+  result: undefined,
+};
+
+/** What is kept of an `EntryState`: one that is paused is `sending` on the disk. */
+export type RowState = Row['state'];
+
+type Without<R, K> = R extends unknown ? Omit<R, K & keyof R> : never;
+/** A row before it has its place. */
+export type NewRow = Without<Row, 'seq'>;
+/** A row before it has an owner. */
+export type Unplaced = Without<NewRow, 'owner'>;
+
+/** The same, for another database. */
+export function unplace(row: Row): Unplaced {
+  const { seq: _, owner: __, ...unplaced } = row;
+  return unplaced;
+}
+
+/** Neither of them can have a line break in a URL, nor has the name of a handler any. */
+const separator = '\n';
+
+/** The lane of an entry: its handler and, once it is known, the origin that it goes to. */
+export const laneOf = (handler: string, origin?: string): string =>
+  origin === undefined ? handler : `${handler}${separator}${origin}`;
+
+export const splitLane = (lane: string): [handler: string, origin: string | undefined] =>
+  lane.split(separator, 2) as [string, string | undefined];
+
+/** The origin of a lane, as far as that is known. */
+export const originOfLane = (lane: string): string | undefined => splitLane(lane)[1];
+
+/** A field that a row has, by a value of its type. */
+type Samples = Readonly<Record<string, unknown>>;
+
+const always: Samples = {
+  ...untried,
+  id: '',
+  schema: rowSchema,
+  handler: '',
+  version: 1,
+  createdAt: 0,
+  submitter: '',
+  lane: '',
+};
+const perhaps: Samples = {
+  aheadMs: 0,
+  scope: '',
+  blocks: '',
+  nextRetryAt: 0,
+  notBefore: 0,
+  lastAttemptAt: 0,
+  lastError: {},
+};
+const ofStates = new Map<unknown, Samples>([
+  ['pending', { owner: '' }],
+  ['sending', { owner: '', nextRetryAt: 0 }],
+  ['dead', { deadReason: '' }],
+  ['done', { doneAt: 0 }],
+]);
+
+/** Whether a value is of the type of another. */
+const isLike = (value: unknown, sample: unknown): boolean =>
+  typeof value === typeof sample && !Number.isNaN(value);
+
+/**
+ * What was read, as a row; undefined where it is damaged. What a later version of this package has written is
+ * not judged.
+ */
+export function parseRow(raw: unknown): Row | undefined {
+  const fields = Object(raw) as Samples;
+  const { schema, state, waitsFor } = fields;
+  if (typeof schema === 'number' && schema > rowSchema) return raw as Row;
+  const isForeign = waitsFor === 'other-version' && state === 'pending';
+  const ofState = waitsFor === undefined ? ofStates.get(state) : isForeign ? {} : undefined;
+  if (!ofState) return undefined;
+  const isWhole =
+    Object.entries({ ...always, ...ofState }).every(
+      ([field, sample]) => sample === undefined || isLike(fields[field], sample),
+    ) &&
+    Object.entries(perhaps).every(
+      ([field, sample]) => fields[field] === undefined || isLike(fields[field], sample),
+    );
+  return isWhole ? (raw as Row) : undefined;
+}
+
+/** What takes the place of a row that is damaged, or that the browser cannot read: it holds nothing up. */
+export function setAside(
+  seq: number,
+  known: Readonly<Record<string, unknown>>,
+  nowMs: number,
+): Row & { readonly state: 'dead' | 'done' } {
+  const pick = <T>(field: string, otherwise: T, sample: unknown = otherwise): T =>
+    (isLike(known[field], sample) ? known[field] : otherwise) as T;
+  const handler = pick('handler', '');
+  const left = {
+    ...untried,
+    ...stateless,
+    seq,
+    id: pick('id', `unreadable ${seq}`),
+    schema: rowSchema,
+    handler,
+    version: 1,
+    variables: undefined,
+    createdAt: pick('createdAt', nowMs),
+    scope: pick('scope', pick<string | undefined>('blocks', undefined, ''), ''),
+    submitter: pick('submitter', ''),
+    lane: laneOf(handler),
+    isGone: true,
+  };
+  const doneAt = pick<number | undefined>('doneAt', undefined, 0);
+  return doneAt !== undefined
+    ? { ...left, state: 'done', doneAt }
+    : {
+        ...left,
+        state: 'dead',
+        deadReason: 'unreadable',
+        isInDoubt: true,
+        lastError: { name: 'Error', message: 'It cannot be read any more.' },
+      };
+}

@@ -1,0 +1,107 @@
+import type { Clock } from '../lib/clock.ts';
+
+/** The place of a write among all writes: when it was first requested and, within one moment, its turn. */
+export interface WritePlace {
+  /** In epoch milliseconds. */
+  readonly at: number;
+  readonly turn: number;
+}
+
+/** A write that was sent, as an earlier write to the same resource sees it. */
+export interface SentWrite {
+  readonly place: WritePlace;
+  /** Whether it replaces the resource, so that earlier writes have no effect after it. */
+  readonly isReplacing: boolean;
+  /** Whether it may have taken effect. */
+  readonly mayBeDone: boolean;
+  /** The latest time at which it may still take effect, in epoch milliseconds. */
+  readonly openUntil: () => number;
+  /** Called when a later write may have taken effect: a retry of this one would not be sent, so its wait ends. */
+  readonly endIfSuperseded?: () => void;
+}
+
+/** A message to the other tabs: a write was sent, or its outcome is known. */
+export interface WriteMessage {
+  /** The URL of the resource. */
+  readonly resource: string;
+  /** The number of the write within its tab. */
+  readonly write: number;
+  /** How long ago it was first requested, in milliseconds. */
+  readonly agoMs: number;
+  /** Whether it replaces the resource. */
+  readonly isReplacing: boolean;
+  /** `done` includes an unknown outcome. */
+  readonly state: 'sent' | 'done' | 'refused';
+}
+
+/** Receives the writes of other tabs. */
+type OnWrite = (resource: string, write: SentWrite, state: WriteMessage['state']) => void;
+
+/** Subscribes to the writes of other tabs. @returns a function that announces a write to them. */
+export type ShareWrites = (onWrite: OnWrite) => (message: WriteMessage) => void;
+
+/** The key of messages about writes. */
+export const writesKey = 'writes';
+
+/** Without further messages, a write of another tab is assumed to have taken effect after this time. */
+const answeredMs = 15_000;
+/** The number of unanswered writes that are remembered. */
+const mostWrites = 500;
+
+/** A write of another tab. */
+class WriteElsewhere implements SentWrite {
+  readonly place: WritePlace;
+  readonly isReplacing: boolean;
+  readonly #until: number;
+  mayBeDone = true;
+
+  constructor({ agoMs, isReplacing }: WriteMessage, now: number) {
+    this.place = { at: now - agoMs, turn: 0 };
+    this.isReplacing = isReplacing;
+    this.#until = now + answeredMs;
+  }
+
+  openUntil(): number {
+    return this.#until;
+  }
+
+  /** A refused write has not taken effect. */
+  refuse(): void {
+    this.mayBeDone = false;
+  }
+}
+
+/** Converts the messages of other tabs to calls of `onWrite`. */
+export function createWritesElsewhere(
+  clock: Clock,
+  onWrite: OnWrite,
+): (message: Readonly<Record<string, unknown>>, from: number) => void {
+  const sent = new Map<string, WriteElsewhere>();
+  return (data, from) => {
+    const message = readWriteMessage(data);
+    if (!message) return;
+    const id = `${from} ${message.write}`;
+    const write = sent.get(id) ?? new WriteElsewhere(message, clock.now());
+    sent.delete(id);
+    if (message.state === 'sent') sent.set(id, write);
+    if (message.state === 'refused') write.refuse();
+    for (const first of sent.keys()) {
+      if (sent.size <= mostWrites) break;
+      sent.delete(first);
+    }
+    onWrite(message.resource, write, message.state);
+  };
+}
+
+/** A message about a write; undefined for any other data. */
+function readWriteMessage(data: Readonly<Record<string, unknown>>): WriteMessage | undefined {
+  const { resource, write, agoMs, isReplacing, state } = data;
+  const isMessage =
+    typeof resource === 'string' &&
+    typeof write === 'number' &&
+    Number(agoMs) >= 0 &&
+    (state === 'sent' || state === 'done' || state === 'refused');
+  return isMessage
+    ? { resource, write, agoMs: Number(agoMs), isReplacing: isReplacing === true, state }
+    : undefined;
+}
