@@ -48,10 +48,14 @@ interface Press {
   /** Of the second half of a double click: a framework may end the first call for it. */
   readonly more: Call[];
   readonly promise: Promise<AnyState>;
-  /** When it was answered. */
-  answeredAt?: number;
-  /** Under which key it was done, or refused. */
-  key?: string;
+}
+
+/** The end of a press. */
+interface Ended {
+  readonly press: Press;
+  readonly at: number;
+  /** The key whose outcome it has told. */
+  readonly key: string | undefined;
 }
 
 interface Delivery {
@@ -94,6 +98,9 @@ export class ActionForm {
   readonly #storage = createTabStorage();
   readonly #listeners: Set<() => void> = new Set();
   #latest: Press | undefined;
+  #ended: Ended | undefined;
+  /** The key whose outcome the running press has told. */
+  #endedKey: string | undefined;
   /** When the user began to leave the page, since the latest press. */
   #leftAt: number | undefined;
   /** Takes the answer of the running call for lost. */
@@ -102,7 +109,6 @@ export class ActionForm {
   /** One of each name lasts as long as its page: it listens for as long. */
   constructor(name: string) {
     this.#name = storedName(name);
-    globalThis.addEventListener('beforeunload', this.#pageLeft);
     globalThis.addEventListener('pagehide', this.#pageLeft);
     globalThis.addEventListener('pageshow', this.#pageShown);
   }
@@ -115,9 +121,8 @@ export class ActionForm {
   /** The user may leave before an answer is seen: the same content is told of it once more. */
   readonly #pageLeft = (): void => {
     this.#leftAt ??= systemNow();
-    const { answeredAt, key } = this.#latest ?? {};
-    if (key === undefined || answeredAt === undefined) return;
-    if (this.#leftAt - answeredAt < unseenMs) this.#write({ unknown: key });
+    const { at = -Infinity, key } = this.#ended ?? {};
+    if (key !== undefined && this.#leftAt - at < unseenMs) this.#write({ unknown: key });
   };
 
   /** Another page of this tab may have sent it, when this one comes back from the back-forward cache. */
@@ -135,7 +140,7 @@ export class ActionForm {
 
   /** The key of an earlier submission that may have been done; undefined while one is under way. */
   unknownKey(): string | undefined {
-    return this.#latest && this.#latest.answeredAt === undefined ? undefined : this.#read().unknown;
+    return this.#ended?.press === this.#latest ? this.#read().unknown : undefined;
   }
 
   /** The outcome of this key is known from the state of a page. */
@@ -157,10 +162,13 @@ export class ActionForm {
     onPutAway?: () => void,
   ): Promise<TState> {
     this.#leftAt = undefined;
+    // Only while it is sent: it keeps a page out of the back-forward cache.
+    globalThis.addEventListener('beforeunload', this.#pageLeft);
     const content = await fingerprintOf(contentOf(fields));
     const before = this.#latest;
-    if (before?.content === content && isRecent(before)) {
+    if (before?.content === content && this.#isRecent(before)) {
       before.more.push(call);
+      this.#stopWatching();
       // A form has one action, so what it was answered has the type of this one.
       return before.promise as Promise<TState>;
     }
@@ -174,7 +182,9 @@ export class ActionForm {
     this.#latest = press;
     const end = (state?: AnyState): void => {
       // A press after an unknown outcome sends it again, however soon.
-      press.answeredAt = state?.status === 'unknown' ? -Infinity : systemNow();
+      const at = state?.status === 'unknown' ? -Infinity : systemNow();
+      this.#ended = { press, at, key: this.#endedKey };
+      systemClock.setTimeout(this.#stopWatching, unseenMs);
       this.#changed();
     };
     press.promise.then(end, () => end());
@@ -190,6 +200,7 @@ export class ActionForm {
     const key = this.#freshen(this.keyFor(rendered), content);
     const sent = contentOf(fields);
     sent.set(keyField, key);
+    this.#endedKey = undefined;
     this.#write({ unknown: key, sentAt: undefined });
     for (let retry = 1; ; retry++) {
       const state = await this.#attempt(key, delivery, () => call(sent));
@@ -226,7 +237,7 @@ export class ActionForm {
       const isLeft = this.#leftAt !== undefined;
       this.#write({ unknown: isLeft ? key : undefined, used });
       if (isLeft) systemClock.setTimeout(() => this.recordAnswer(key), stayedMs);
-      if (this.#latest?.content === content) this.#latest.key = key;
+      this.#endedKey = key;
     };
     const givenUp = new Promise<undefined>((resolve) => {
       this.#giveUp = () => {
@@ -248,6 +259,18 @@ export class ActionForm {
     }
   }
 
+  readonly #stopWatching = (): void => {
+    if (this.#latest === this.#ended?.press)
+      globalThis.removeEventListener('beforeunload', this.#pageLeft);
+  };
+
+  /** Whether it is under way, or has just ended. */
+  #isRecent(press: Press): boolean {
+    if (this.#ended?.press !== press) return true;
+    const sinceMs = systemNow() - this.#ended.at;
+    return sinceMs >= 0 && sinceMs < echoMs;
+  }
+
   readonly #changed = (): void => {
     for (const listener of this.#listeners) listener();
   };
@@ -259,12 +282,6 @@ export class ActionForm {
   #write(change: Partial<Kept>): void {
     this.#storage.write(this.#name, JSON.stringify({ ...this.#read(), ...change }));
   }
-}
-
-function isRecent({ answeredAt }: Press): boolean {
-  if (answeredAt === undefined) return true;
-  const sinceMs = systemNow() - answeredAt;
-  return sinceMs >= 0 && sinceMs < echoMs;
 }
 
 /** What is in the storage may be anybody's. */

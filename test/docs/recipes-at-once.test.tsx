@@ -32,12 +32,12 @@ function start() {
 /** A navigation, with what has become of it. */
 function load(id: string) {
   const controller = new AbortController();
-  const load = { controller, became: 'loading' };
+  const navigation = { controller, became: 'loading' };
   loadProduct(id, controller).then(
-    () => (load.became = 'loaded'),
-    () => (load.became = 'failed'),
+    () => (navigation.became = 'loaded'),
+    () => (navigation.became = 'failed'),
   );
-  return load;
+  return navigation;
 }
 
 test('of two loaders at once one fails, and the other has its product', async () => {

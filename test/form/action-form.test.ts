@@ -192,6 +192,26 @@ test('an answer that comes while the page is being left may not have been seen',
   expect(open().unknownKey()).toBe('k1');
 });
 
+test('a page listens to being left only while it sends, for the sake of the back-forward cache', async () => {
+  const listening = new Set<unknown>();
+  vi.spyOn(globalThis, 'addEventListener').mockImplementation((type, listener) => {
+    if (type === 'beforeunload') listening.add(listener);
+  });
+  vi.spyOn(globalThis, 'removeEventListener').mockImplementation((_, listener) => {
+    listening.delete(listener);
+  });
+  const { call } = answering(done(1));
+  const page = open();
+  expect(listening.size).toBe(0);
+  const both = [page.send(fieldsOf('k1'), call), page.send(fieldsOf('k1'), call)];
+  expect(listening.size).toBe(1);
+  await Promise.all(both);
+  await vi.advanceTimersByTimeAsync(300);
+  expect(listening.size).toBe(0);
+  await page.send(fieldsOf('next'), call);
+  expect(listening.size).toBe(0);
+});
+
 test('a page that comes back from the back-forward cache takes its call for lost, and sends again', async () => {
   const { sent, call } = answering(done(1));
   let calls = 0;
