@@ -133,8 +133,7 @@ export async function readVariables(
   definition: HandlerDefinition | undefined,
   codec: Codec,
 ): Promise<{ readonly variables: unknown } | Unread> {
-  if (entry.isGone)
-    return { reason: 'unreadable', error: new Error('It cannot be read any more.') };
+  if (entry.isGone) return { reason: 'unreadable' };
   if (entry.schema > rowSchema) return { reason: 'too-new' };
   if (!definition) return { reason: 'handler-missing' };
   const { version, handler } = definition;

@@ -969,6 +969,27 @@ describe('an entry that is damaged is set aside as a dead letter, and holds up n
     }
   });
 
+  test('and the next page sends the others without being asked for any, also where several are damaged', async () => {
+    const { openTab, server, pass, clock, name, rows } = createBrowser();
+    const handlers = { order: { ...shop.order, scope: (n: number) => `${n % 2}` } };
+    server.rule = (arrival) => arrival.answer(503);
+    const first = openTab({ handlers });
+    for (const n of [0, 1, 2, 3, 4]) await first.outbox.submit('order', n).saved;
+    first.crash();
+    await settle();
+    const backend = await openIndexedDb(name, clock);
+    for (const row of await rows())
+      if (Number(row.variables) < 3)
+        await backend.write('strict', (tx) => tx.put({ ...row, attempts: 'many' } as never));
+    backend.close();
+    server.rule = (arrival) => arrival.answer(201, { id: 1 });
+    const { outbox } = openTab({ handlers });
+    await pass(10_000, 1000);
+    const late = server.arrivals.filter(({ tab }) => tab === 2).map(({ body }) => body);
+    expect(late.toSorted()).toEqual(['3', '4']);
+    expect(outbox.getState()).toMatchObject({ dead: 3, due: 0, waiting: 0 });
+  });
+
   test('and whoever submitted it is told', async () => {
     const { openTab, pass, clock, name, rows } = createBrowser();
     const { outbox } = openTab({ handlers: shop });

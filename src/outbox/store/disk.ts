@@ -249,10 +249,9 @@ class Disk implements Backend {
     for (const [seq, raw] of known) {
       const fields = raw as Readonly<Record<string, unknown>>;
       const left = setAside(seq, fields, nowMs);
-      const next = await this.write('strict', async (tx) => {
-        await tx.put(left);
-        return unblock(tx, left.scope, nowMs);
-      });
+      // Before the next of its scope is read: that may be damaged, too, and would undo this.
+      await this.#run('readwrite', { durability: 'strict' }, (tx) => tx.put(left));
+      const next = await this.write('relaxed', (tx) => unblock(tx, left.scope, nowMs));
       this.#listener.onSetAside?.(left, next);
     }
     return known.size > 0;

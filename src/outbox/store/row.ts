@@ -224,6 +224,14 @@ const ofStates = new Map<unknown, Samples>([
 const isLike = (value: unknown, sample: unknown): boolean =>
   typeof value === typeof sample && !Number.isNaN(value);
 
+function isLikeAll(fields: Samples, samples: Samples, mayLack: boolean = false): boolean {
+  for (const [field, sample] of Object.entries(samples)) {
+    const value = mayLack ? (fields[field] ?? sample) : fields[field];
+    if (sample !== undefined && !isLike(value, sample)) return false;
+  }
+  return true;
+}
+
 /**
  * What was read, as a row; undefined where it is damaged. What a later version of this package has written is
  * not judged.
@@ -235,13 +243,7 @@ export function parseRow(raw: unknown): Row | undefined {
   const isForeign = waitsFor === 'other-version' && state === 'pending';
   const ofState = waitsFor === undefined ? ofStates.get(state) : isForeign ? {} : undefined;
   if (!ofState) return undefined;
-  const isWhole =
-    Object.entries({ ...always, ...ofState }).every(
-      ([field, sample]) => sample === undefined || isLike(fields[field], sample),
-    ) &&
-    Object.entries(perhaps).every(
-      ([field, sample]) => fields[field] === undefined || isLike(fields[field], sample),
-    );
+  const isWhole = isLikeAll(fields, { ...always, ...ofState }) && isLikeAll(fields, perhaps, true);
   return isWhole ? (raw as Row) : undefined;
 }
 
