@@ -44,7 +44,7 @@ export default function Order({
   actionData,
 }: {
   readonly loaderData: { readonly first: State };
-  readonly actionData: State | undefined;
+  readonly actionData?: State;
 }) {
   const state = actionData ?? loaderData.first;
   const isPending = useNavigation().state !== 'idle';
