@@ -217,6 +217,9 @@ describe('a run', () => {
     await actor.answered(1);
     await actor.says(unavailable);
     await actor.choose('Healthy');
+    // Until then it is the run before that shows one request.
+    await actor.tells('alone', 'sending');
+    await actor.tells('steady', 'sending');
     await actor.answered(1);
     await actor.concludes('Answered after 0.4 s', 'Answered after 0.4 s', 'Nothing went wrong.');
     await actor.pass(aMinute);
@@ -229,6 +232,7 @@ describe('a run', () => {
     await actor.answered(1);
     await actor.tells('steady', '404, failed');
     await actor.press('Ask again');
+    await actor.tells('alone', 'sending');
     await actor.tells('steady', 'sending');
     await actor.answered(1);
     await actor.tells('steady', '404, failed');
