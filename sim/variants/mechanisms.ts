@@ -32,7 +32,7 @@ export const mechanisms: readonly Variant[] = [
     // Folding is the first 18 of where a request goes.
     linesOf(health) + 18,
     'fetch/endpoint.ts',
-    "return `${method} ${path.split('/').map(foldSegment).join('/') || '/'}`;",
+    "return `${method} ${path.replace(/[^/]+/g, foldSegment) || '/'}`;",
     'return path === method ? foldSegment(path) : "one";',
   ),
   without(
@@ -53,7 +53,7 @@ export const mechanisms: readonly Variant[] = [
     'what has not failed is not bound by its origin',
     4,
     health,
-    'const isBound = hasFailed || risk === 2 || (origin.isTold && !mayBeOffline);',
+    'const isBound = hasFailed || risk === 2 || (origin.outage?.isFollowed && !mayBeOffline);',
     'const isBound = hasFailed || risk >= 0 || mayBeOffline;',
   ),
   without(

@@ -124,7 +124,7 @@ describe('the shape of an act', () => {
         ],
         [
           /^39 kB.*56 kB/,
-          /with useRetryStatus and useCountdown \| [^|]* \| \n41 [^]*useSafeSubmit \| [^|]* \| \n58 /,
+          /with useRetryStatus and useCountdown \| [^|]* \| \n39 [^]*useSafeSubmit \| [^|]* \| \n56 /,
         ],
       ] as const;
       expect(proofs).toHaveLength(said.length);
