@@ -16,7 +16,7 @@ import { createTabStorage } from './tab-storage.ts';
 
 type AnyState = ActionState<unknown, unknown>;
 
-/** What this tab keeps of a form. */
+/** The record that this tab keeps of a form. */
 interface Kept {
   /** The key of a submission that may have been done. */
   readonly unknown?: string | undefined;
@@ -284,7 +284,7 @@ export class ActionForm {
   }
 }
 
-/** What is in the storage may be anybody's. */
+/** Other code of the page may have written to the storage. */
 function parse(text: string | null): Kept {
   try {
     const kept = JSON.parse(text ?? '{}') as Readonly<Record<string, unknown>>;

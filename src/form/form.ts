@@ -101,7 +101,7 @@ interface Last<TData, TError, TVariables> {
   readonly result: Ended<TData, TError, TVariables>;
 }
 
-/** What there was when a press came. */
+/** The state of the form when a press came. */
 interface Seen<TData, TError, TVariables> {
   readonly last: Last<TData, TError, TVariables> | undefined;
   readonly echo: Last<TData, TError, TVariables> | undefined;
@@ -338,7 +338,7 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
     seen: Seen<TData, TError, TVariables>,
   ): Ended<TData, TError, TVariables> | undefined {
     const last = this.#last;
-    // What was under way when it was pressed has ended since, however long its payload took to read.
+    // The submission that was under way when it was pressed has ended since, however long its payload took to read.
     const isEcho = last !== seen.last || last === seen.echo;
     return isEcho && last?.fingerprint === fingerprint ? last.result : undefined;
   }

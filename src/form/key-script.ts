@@ -2,7 +2,7 @@
 export const nativeMs = 60_000;
 
 /**
- * What the key of a form needs before the page has its JavaScript: a key whose outcome is unknown comes back after a
+ * Serves the key of a form before the page has its JavaScript: a key whose outcome is unknown comes back after a
  * reload, and one that the browser sends itself is remembered. `ActionForm` goes on with it.
  */
 const source = `(function(name,submission,nativeMs){

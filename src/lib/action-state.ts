@@ -27,7 +27,7 @@ interface Unanswered {
 }
 
 /**
- * What has become of a form that an action processes. Plain data: it is rendered by a server, and goes through
+ * The state of a form that an action processes. Plain data: it is rendered by a server, and goes through
  * `useActionState` as it is.
  *
  * | status | meaning | key |
@@ -60,7 +60,7 @@ const isOfReact = (name: string): boolean => name.startsWith('$ACTION_');
 const withUnixLines = (text: string): string => text.replaceAll(/\r\n?/g, '\n');
 
 /**
- * What the user has entered: the same before and after hydration, and in each encoding of a form. Without the key, and
+ * The content that the user has entered: the same before and after hydration, and in each encoding of a form. Without the key, and
  * without what React adds.
  */
 export function contentOf(fields: FormData): FormData {

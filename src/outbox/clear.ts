@@ -177,7 +177,7 @@ export class Forget {
     for (const [id, { savedIn }] of all) if (savedIn === undefined) this.#leave(id);
     await this.#clearSoon(token);
     const durable = this.#parts.storage.durable();
-    // What the other tab has not seen is of this page alone.
+    // An entry that the other tab has not seen exists in this page alone.
     for (const [id] of all)
       if (!(await durable?.store.find(id).catch(() => undefined))) this.#leave(id);
     this.#parts.listener.onChange();
@@ -191,7 +191,7 @@ export class Forget {
     this.one(id, known && { ...known.facts, isInDoubt });
   }
 
-  /** Whatever hangs, whoever waits for it is told. */
+  /** A part that hangs does not keep the caller waiting: it ends with an error. */
   async #clearSoon(token: string): Promise<NotCleared> {
     const { clock } = this.#parts;
     const expire = (): Error => unsettled('outbox.clear');

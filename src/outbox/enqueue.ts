@@ -52,7 +52,7 @@ function createReceipt(facts: EntryFacts): Receipt {
 }
 
 /**
- * What this page has submitted and knows no end of. As long as one of them is not on the disk, the browser asks
+ * The submissions of this page whose end is not known. As long as one of them is not on the disk, the browser asks
  * before the page is left.
  */
 export class Receipts {
@@ -166,7 +166,7 @@ export interface Kept {
   readonly savedIn: string | undefined;
 }
 
-/** What submissions are made of. */
+/** The parts that submissions are made of. */
 interface EnqueuerContext {
   readonly clock: Clock;
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
@@ -283,7 +283,7 @@ export class Enqueuer {
       submitter: this.#tab,
       state: 'pending',
       isInDoubt: wasSent,
-      // Where it is not there any more, nobody knows what was sent of it.
+      // Where it is gone, it is unknown how much of it was sent.
       isRestored: wasSent,
       scope,
       blocks: scope,

@@ -144,7 +144,7 @@ export class Pauses {
     this.#post = post;
   }
 
-  /** What the attempt waits for that an entry is at; undefined when it does not. */
+  /** The reason for which the attempt at an entry waits; undefined when it does not. */
   of(entry: AttemptRef & Pick<Row, 'state'>): Pause | undefined {
     const name = nameOf(entry);
     const said = this.#own.get(name) ?? this.#heard.get(name);
@@ -186,7 +186,7 @@ function keep(said: Said, all: Map<string, Said>): void {
   else all.delete(nameOf(said));
 }
 
-/** What is known to be paused. */
+/** The entries that are known to be paused. */
 export type PausedEntries = Pick<Pauses, 'of' | 'ids'>;
 
 /**

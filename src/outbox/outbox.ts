@@ -165,7 +165,7 @@ export class OutboxCore {
     void this.#close();
   }
 
-  /** What is on its way to the disk gets there, and a clear is done, before the database is closed. */
+  /** Writes that are on their way reach the disk, and a clear is done, before the database is closed. */
   async #close(): Promise<void> {
     const { others } = this.#page;
     await this.#enqueuer.turn();
@@ -234,7 +234,7 @@ export class OutboxCore {
     this.#isAway = now === 'away';
     const engine = this.#storage.durable();
     if (now !== 'visible' && engine?.ownership.held()[0]) this.#context.onLeft();
-    // What a page that is put away cannot hold.
+    // A page in the back-forward cache cannot hold these.
     if (this.#isAway) return engine?.leave();
     void engine?.ownership.comeBack();
     this.#look();
@@ -298,7 +298,7 @@ export class OutboxCore {
     this.#change();
   }
 
-  /** What it throws surfaces as an unhandled rejection: that must not cost an entry its turn. */
+  /** An error that it throws surfaces as an unhandled rejection: that must not cost an entry its turn. */
   async #tellDelivered(delivered: Delivered): Promise<void> {
     this.#context.onDelivered(delivered);
   }

@@ -11,7 +11,7 @@ const errorPauseMs = 5000;
 
 const redrivable: readonly DeadReason[] = ['handler-missing', 'not-migrated', 'unreadable'];
 
-/** What this tab does with entries that another tab, or another version of the app, has ended. */
+/** Handles entries that another tab, or another version of the app, has ended. */
 export class Redrive {
   readonly #parts: OutboxParts;
   /** Two tabs that cannot deliver an entry would give it to each other for ever. */

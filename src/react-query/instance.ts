@@ -28,7 +28,7 @@ export type InnerPersister = <T, K extends QueryKey>(
   context: QueryFunctionContext<K>,
   query: Query,
   operation: Operation,
-  /** What a request waits for before it is sent; undefined where it need not wait. */
+  /** A request waits for this before it is sent; undefined where it need not wait. */
   waitForTurn: () => Promise<void> | undefined,
 ) => readonly [run: (...given: never[]) => T | Promise<T>, given: readonly unknown[]];
 

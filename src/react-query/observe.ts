@@ -56,7 +56,7 @@ const plain = ({ apis, policy, ...config }: SteadfetchConfig): SteadfetchConfig 
   concurrency: undefined,
 });
 
-/** What observing brings: it makes an instance of its own, out of two that it creates. */
+/** The code that observing brings: it makes one instance of two that it creates. */
 export interface ObserveCode {
   readonly by: 'observeOnly';
   readonly observe: (

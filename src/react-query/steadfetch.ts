@@ -92,7 +92,7 @@ export interface QueryBasics {
  */
 export type MutationPolicyOptions = Omit<PolicyOptions, 'timeout'>;
 
-/** What an instance with `observe: observeOnly()` would have done, had it been switched on. */
+/** The effects that an instance with `observe: observeOnly()` would have had, had it been switched on. */
 export interface ObservedReport {
   /** How many fetches would have been paused. */
   readonly pauses: number;
@@ -144,7 +144,7 @@ export interface Steadfetch {
   readonly mutationPolicy: (policy: MutationPolicyOptions) => SpreadRetryPair;
   /** Tells of every event, synchronously, until the returned function is called. */
   readonly subscribe: (listener: Listener) => () => void;
-  /** What it would have done so far; undefined unless it was made with `observe: observeOnly()`. */
+  /** Returns the effects that it would have had so far; undefined unless it was made with `observe: observeOnly()`. */
   readonly report?: (() => ObservedReport) | undefined;
   /** The policy that everything starts from. */
   readonly policy: Policy;

@@ -6,9 +6,9 @@ import { useActionState } from './use-action-state.ts';
 
 type AnyState = ActionState<unknown, unknown>;
 
-/** What {@link useSafeAction} returns. */
+/** The result of {@link useSafeAction}. */
 export interface SafeAction<TState> {
-  /** What has become of the form: the answer of the action, or `unknown`. */
+  /** The state of the form: the answer of the action, or `unknown`. */
   readonly state: TState;
   readonly isPending: boolean;
   /** For the form element: `<form {...formProps}>`. */
@@ -92,7 +92,7 @@ export function useSafeAction<TState extends AnyState>(
       try {
         const call = (sent: FormData): Promise<TState> => action(state, sent);
         const next = await openActionForm(form).send(fields, call, {}, reload);
-        // What was typed meanwhile stays.
+        // Text that was typed meanwhile stays.
         if (next.status === 'succeeded' && isSame(read(), fields)) element.reset();
         setOwn({ kind: 'answered', state: next, after: answer });
       } catch (thrown) {

@@ -2,7 +2,7 @@ import { canonicalise } from '../lib/fingerprint.ts';
 import { replayAnswer } from './response.ts';
 import type { StoredAnswer } from './stores/store.ts';
 
-/** What an action has answered, as it is read from a store. */
+/** The answer of an action, as it is read from a store. */
 export type ActionAnswer =
   | { readonly status: 'succeeded' | 'refused'; readonly data: unknown }
   | { readonly status: 'redirected'; readonly redirect: unknown }

@@ -30,7 +30,7 @@ export interface ActionContext<Tx> {
 
 /** A refusal, made by {@link refuse}. */
 export class Refusal<TData> {
-  /** What the state of the form then has as `data`. */
+  /** Becomes `data` of the state of the form. */
   readonly data: TData;
   constructor(data: TData) {
     this.data = data;

@@ -45,7 +45,7 @@ export class WaitingWrites {
 
   /**
    * Waits until none goes before this operation, for a while at most, and once. @returns whether that was worth it.
-   * What else became of it is not told: look at its phase.
+   * Any other end is read from its phase.
    */
   async letGoFirst(operation: Operation): Promise<boolean> {
     const isBehind = (): boolean => this.isAheadOf(operation);

@@ -51,7 +51,7 @@ export interface FailedAttempt {
   readonly wasSent: boolean;
   /** Its key tells nothing any more. */
   readonly isStuck: boolean;
-  /** What had to be kept before its first request went was not kept in time. */
+  /** The record that must be kept before its first request was not kept in time. */
   readonly isUnsent: boolean;
   readonly before: HandedOver;
   readonly past: readonly PastStep[];
@@ -191,7 +191,7 @@ export class EntryAttempt {
     const nowMs = this.#sender.clock.now();
     const report = reportOf(error, nowMs);
     const { kind, processed } = report.failure;
-    // What was late may be kept all the same, and would then count as sent.
+    // A late write may be kept all the same, and the entry would then count as sent.
     const isUnsent = !wasOut && (isUnkept || (kind === 'timeout' && processed === 'no'));
     const authAt = renewableAt.get(report.failure);
     const isLater = isUnsent || authAt !== undefined || this.#isTriedAgain(report, error, isIdle);
@@ -219,7 +219,7 @@ export class EntryAttempt {
   /** Whether an attempt is made again whatever the policy says. `isIdle`: it was given up, because nothing happened. */
   #isTriedAgain({ request, failure }: FailureReport, error: unknown, isIdle: boolean): boolean {
     const { idempotent } = this.#options.definition.handler;
-    // Nobody knows what it has done: what goes on as if its tab had died may be repeated, or has a key.
+    // Its effect is unknown: an entry that goes on as if its tab had died may be repeated, or has a key.
     if (isIdle) return !this.#submission.isUnkeyed || !!idempotent;
     // It is done, and its answer is had by doing it once more.
     return (

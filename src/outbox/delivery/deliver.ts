@@ -12,7 +12,7 @@ import { EntryAttempt, type FailedAttempt, type SendOptions } from './attempt.ts
 import type { Running } from './due.ts';
 import type { Attempt, OutboxPage } from './page.ts';
 
-/** What is written of an entry that becomes a dead letter. */
+/** The fields that are written for an entry that becomes a dead letter. */
 interface Burial extends Partial<Pick<Row, 'attempts' | 'isInDoubt' | 'steps'>> {
   readonly reason: DeadReason;
   readonly error?: unknown;
@@ -38,7 +38,7 @@ export class Delivery {
     this.#onChange = onChange;
   }
 
-  /** @returns undefined where nothing is to be written: nobody wants it any more, or it is another tab's. */
+  /** @returns undefined where nothing is to be written: it is no longer wanted, or it is another tab's. */
   async attempt(running: Running, fence: Fence, isUrged: boolean): Promise<Attempt | undefined> {
     const { underWay } = this.#page.memory;
     const { id, attempts } = running.entry;

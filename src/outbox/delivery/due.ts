@@ -7,14 +7,14 @@ import type { Fence } from '../store/schema.ts';
 /** What must be known of an entry to send it when it is due. */
 export type DueEntry = Pick<Row, 'seq'> & Partial<Pick<Row, 'owner' | 'nextRetryAt' | 'lane'>>;
 
-/** An attempt that has sent nothing for so long takes no place: nobody knows what it waits for. */
+/** An attempt that has sent nothing for so long takes no place: the cause of its wait is unknown. */
 const idleMs = 5000;
 
 /** An attempt that is under way. Only its own methods write its fields. */
 export class Running {
   readonly entry: SendingRow;
   readonly controller: AbortController = new AbortController();
-  /** What is known of it while it is paused; undefined before it begins. */
+  /** Its pause, as far as it is known; undefined before it begins. */
   operation: Operation | undefined;
   /** Whether any request of it has begun. */
   hasAsked = false;
@@ -83,7 +83,7 @@ interface Lane {
   readonly nextAt: number;
 }
 
-/** What waits for an origin goes within this time of a success there, spread: but for the first of a lane, which goes at once. */
+/** After a success at an origin, the entries that wait for it go spread over this time. The first of a lane goes at once. */
 const wakeMs = { least: 500, most: 4000 } as const;
 
 /** A clock that was set back by less is not worth a write. */
@@ -139,7 +139,7 @@ export class OwnedEntries {
     const before = new Map(this.#lanes);
     this.#lanes.clear();
     for (const { lane: name, due, nextAt = Infinity } of found) {
-      // What was told while this was read is perhaps not among it.
+      // A change that was announced while this was read may be missing from it.
       const known = new Set([...(before.get(name)?.seqs ?? []), ...due]);
       const seqs = [...known].filter((seq) => !running.has(seq)).toSorted((a, b) => a - b);
       this.#lanes.set(name, { name, seqs, hasMore: due.length === limit, nextAt });
@@ -181,7 +181,7 @@ export class OwnedEntries {
     this.expire();
   }
 
-  /** What waits for this origin, or (without one) for the network, goes soon. */
+  /** Entries that wait for this origin, or (without one) for the network, go soon. */
   async wake(origin: string | undefined, wall: Clock, random: Random): Promise<void> {
     // Only this device was without a network: nothing else comes back with it.
     const { least, most } = origin === undefined ? { least: 0, most: 0 } : wakeMs;

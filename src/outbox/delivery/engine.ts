@@ -28,7 +28,7 @@ export class Engine {
     const { clock, sender, name, network, parallel } = page;
     const isShared = generation !== undefined;
     const clearing = (): string | undefined => (isShared ? page.clearing() : undefined);
-    // What was cleared while it waited at the gate does not go.
+    // An entry that was cleared while it waited at the gate does not go.
     const note: RowStore['note'] = async (...noted) =>
       clearing() === undefined && store.note(...noted);
     const delivery = new Delivery(page, note, (entry, operation) => this.#show(entry, operation));

@@ -17,7 +17,7 @@ import type { Settled } from '../store/row-store.ts';
 import type { Change } from '../store/transitions.ts';
 import type { Running } from './due.ts';
 
-/** What sends for an outbox. */
+/** The sender of an outbox. */
 export interface SenderContext extends LoopContext, Fetches {
   readonly waitingWrites: WaitingWrites;
 }
@@ -36,7 +36,7 @@ export type EntryEnd =
       readonly decidedAt: number;
     };
 
-/** What one attempt at an entry has come to, and what is to be written of it. */
+/** The end of one attempt at an entry, and the row to be written for it. */
 export interface Attempt {
   readonly entry: Row;
   readonly end: EntryEnd;
@@ -50,7 +50,7 @@ interface UnderWay {
   readonly made: Promise<Attempt | undefined>;
 }
 
-/** What a page knows of the attempts at its entries, whatever store those are in. */
+/** The attempts of a page at its entries, in whichever store those are. */
 export class PageMemory {
   /** Handlers that have ended well and sent nothing through their context. */
   readonly foreign: Set<string> = new Set();
@@ -117,11 +117,11 @@ export interface OutboxPage {
 export interface EntryListener {
   /** Entries have changed. */
   readonly onChange: () => void;
-  /** The turn of an entry has come, whoever sends it; `isUrged`: because a user wants it. */
+  /** The turn of an entry has come, in this tab or another; `isUrged`: because a user wants it. */
   readonly onDue: (entry: Row, isUrged?: boolean) => void;
   /** An end is written; `settled` is undefined where it was not ours to write any more. */
   readonly onEnd: (entry: Row, end: EntryEnd, settled: Settled | undefined) => void;
-  /** What is left of an entry that could not be read, and whose turn has come by that. */
+  /** The remains of an entry that could not be read; with that its turn has come. */
   readonly onSetAside: (left: Row, next: Row | undefined) => void;
   /** A clear has begun that this tab has not heard of. */
   readonly onCleared: (token: string) => void;

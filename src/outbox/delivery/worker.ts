@@ -54,7 +54,7 @@ const tries = 5;
 /** Sends the entries of the owners that this tab has, when they are due. */
 export class Worker {
   readonly #context: WorkerContext;
-  /** What is on the disk is of the clock on the wall; how long something takes is not. */
+  /** Times on the disk are those of the wall clock; durations are not measured by it. */
   readonly #clock: SteadyClock;
   readonly #slots: Map<number, Slot> = new Map();
   readonly #driven: Map<string, OwnedEntries> = new Map();
@@ -198,7 +198,7 @@ export class Worker {
       .filter(({ name }) => isLaneTo(name, origin));
   }
 
-  /** What was kept back has something to be released for: what is only under way has not. */
+  /** Whether entries were kept back that can be released: those that are only under way cannot. */
   #isAnyKept(origin: string | undefined): boolean {
     if (origin === undefined) return !this.#isIdle() || this.#nextReadAt() < Infinity;
     return (
@@ -311,7 +311,7 @@ export class Worker {
       settled = await this.#send(slot);
       this.#aside.delete(next.seq);
     } catch (error) {
-      // What says nothing of the database may be of this entry alone: it keeps nobody else waiting.
+      // A failure that is not the database's may be of this entry alone: no other entry waits for it.
       if (reasonOf(error)) this.#pause(error);
       else this.#setAside(next.seq, error);
     }
@@ -341,7 +341,7 @@ export class Worker {
     onChange();
     const made = await attempt(running, fence, isUrged);
     const settled = made && (await this.#writeEnd(entry, fence, made));
-    // It may be there still, and then nobody else looks: this tab has slept, and is back.
+    // It may be there still, and no other tab checks: this tab has slept, and is back.
     if (!settled) this.#expire();
     if (made) onEnd(made.entry, made.end, settled);
     return settled;

@@ -76,7 +76,7 @@ async function openDatabase(
   try {
     const database = await withLimit({ clock }, open, expire, patienceMs);
     database.addEventListener('versionchange', ({ newVersion }) => {
-      // A later version wants it, or somebody deletes it: holding on would hang them.
+      // A later version wants it, or it is being deleted: holding on would hang that.
       database.close();
       onLost(newVersion === null ? 'lost' : 'newer-version');
     });
@@ -149,7 +149,7 @@ export interface DiskListener {
   readonly onLost?: (reason: NotDurableReason) => void;
   /** The browser has found the database damaged, and has made it anew. */
   readonly onErased?: () => void;
-  /** What is left of a row that could not be read, and whose turn has come by that. */
+  /** The remains of a row that could not be read; with that its turn has come. */
   readonly onSetAside?: (left: Row, next: Row | undefined) => void;
 }
 
@@ -278,7 +278,7 @@ class Disk implements Backend {
     } catch (error) {
       if (native) abort(native);
       if (!(error instanceof DatabaseError) || signal.aborted) throw error;
-      // What has aborted the transaction says more than the request that was aborted with it.
+      // The error that has aborted the transaction says more than that of a request in it.
       const cause = nameOf(native?.error) === 'QuotaExceededError' ? native?.error : error.cause;
       throw await this.#explain(error.reason === 'blocked', cause);
     }
@@ -456,7 +456,7 @@ class Salvage {
     }
   }
 
-  /** What the indexes know of a row. */
+  /** The values of a row in the indexes. */
   async known(seq: number): Promise<Readonly<Record<string, unknown>>> {
     const rows = this.#database.transaction('rows').objectStore('rows');
     const known: Record<string, unknown> = {};

@@ -27,7 +27,7 @@ export function createMemoryBackend(): Backend {
       )
       .toSorted((one, other) => compare(one.key, other.key));
   const tx: Transaction = {
-    // As on the disk: nobody can change what is kept by changing what he was given.
+    // As on the disk: a change to a row that was read does not change the one that is kept.
     row: async (seq) => structuredClone(rows.get(seq)),
     rows: async (index, range, limit) =>
       find(index, range)

@@ -105,7 +105,7 @@ async function writeAbout(tx: Transaction, { generation, clears }: About): Promi
 
 const newAbout = (): About => ({ generation: createIdempotencyKey(), clears: [] });
 
-/** What another store knows of a scope: rows of it may be on the disk, and in this page alone. */
+/** The rows of a scope in another store: some may be on the disk, and some in this page alone. */
 export interface OtherStore {
   /** A row of it is older than all in this store. @default false */
   readonly isBlocked?: (scope: string) => Promise<boolean>;
@@ -259,7 +259,7 @@ export class RowStore {
    * @returns false when it may not go: the row is no longer of this tab.
    */
   note(claimed: Row, fence: Fence, note: SentNote): Promise<boolean> {
-    // Where nobody knows its key, this note alone keeps it from being sent twice.
+    // Without a key that its server knows, this mark alone keeps it from being sent twice.
     return this.#backend.write(note.isUnkeyed ? 'strict' : 'relaxed', async (tx) => {
       const row = await claimedRow(tx, claimed, fence);
       if (row) await tx.put({ ...row, ...note });
@@ -286,7 +286,7 @@ export class RowStore {
     });
   }
 
-  /** What of an owner is due in each lane, and when the next one is. */
+  /** The entries of an owner that are due in each lane, and when the next one is. */
   due({ owner }: Fence, nowMs: number, limit: number): Promise<readonly DueInLane[]> {
     return this.#backend.read(async (tx) => {
       const lanes: DueInLane[] = [];
@@ -320,7 +320,7 @@ export class RowStore {
     mostMs: number,
     delayMs: () => number,
   ): Promise<void> {
-    // What goes by then anyway stays as it is planned.
+    // An entry that goes by then anyway stays as it is planned.
     let from = nowMs + mostMs;
     const wakePage = async (tx: Transaction): Promise<boolean> => {
       const page = await tx.rows('lanes', after([fence.owner, lane], from), pageSize);
@@ -423,7 +423,7 @@ export class RowStore {
       const paused = known.filter((row) => row && pauses.of(row)).length;
       const oldest = await Promise.all(states.map((state) => tx.rows('state', [state], 1)));
       const times = oldest.flat().map(({ createdAt }) => createdAt);
-      // What is being sent, or paused, is due, too.
+      // An entry that is being sent, or is paused, is due, too.
       const due = Math.max(0, dues.reduce((sum, count) => sum + count, 0) - claimed);
       const oldestAt = times.length > 0 ? Math.min(...times) : undefined;
       return { due, waiting: pending - due, sending: claimed - paused, paused, dead, oldestAt };

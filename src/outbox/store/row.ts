@@ -27,14 +27,14 @@ export type DeadReason =
   /** The browser cannot read it any more, it cannot be decrypted, or what is kept of it is damaged. */
   | 'unreadable';
 
-/** What an attempt ended in, short: nothing of headers and bodies. */
+/** The outcome of an attempt, without headers and bodies. */
 export interface RowError {
   readonly name: string;
   readonly message: string;
   readonly status?: number | undefined;
 }
 
-/** What the attempts at a submission have shown. */
+/** The results of the attempts at a submission. */
 export interface Tried {
   readonly attempts: number;
   readonly lastAttemptAt?: number | undefined;
@@ -55,9 +55,9 @@ export interface Tried {
   readonly isRedriven: boolean;
   /** So often a user has sent it again under its key, when it was not known whether it was done. */
   readonly redrives: number;
-  /** What may have been sent of it, with its bytes, as the codec keeps them. */
+  /** The requests that may have been sent, with their bytes, as the codec keeps them. */
   readonly steps?: unknown;
-  /** What was submitted cannot be read any more: see `setAside`. */
+  /** Its variables can no longer be read: see `setAside`. */
   readonly isGone: boolean;
 }
 
@@ -78,7 +78,7 @@ export const untried: Tried = {
   isGone: false,
 };
 
-/** What was submitted, and what its attempts have shown. */
+/** A submission, and the results of its attempts. */
 interface Submitted extends Tried {
   /** Its place among all: the order in which they were committed. */
   readonly seq: number;
@@ -163,7 +163,7 @@ export const stateless: Readonly<Record<Exclude<FieldOf<States>, 'state'>, undef
   result: undefined,
 };
 
-/** What is kept of an `EntryState`: one that is paused is `sending` on the disk. */
+/** The states on the disk: an entry that is paused is `sending` there. */
 export type RowState = Row['state'];
 
 type Without<R, K> = R extends unknown ? Omit<R, K & keyof R> : never;
@@ -233,7 +233,7 @@ function isLikeAll(fields: Samples, samples: Samples, mayLack: boolean = false):
 }
 
 /**
- * What was read, as a row; undefined where it is damaged. What a later version of this package has written is
+ * The value that was read, as a row; undefined where it is damaged. What a later version of this package has written is
  * not judged.
  */
 export function parseRow(raw: unknown): Row | undefined {
@@ -247,7 +247,7 @@ export function parseRow(raw: unknown): Row | undefined {
   return isWhole ? (raw as Row) : undefined;
 }
 
-/** What takes the place of a row that is damaged, or that the browser cannot read: it holds nothing up. */
+/** Takes the place of a row that is damaged, or that the browser cannot read: it holds nothing up. */
 export function setAside(
   seq: number,
   known: Readonly<Record<string, unknown>>,

@@ -8,7 +8,7 @@ import {
 } from './row.ts';
 import type { Fence, Key, Range, Transaction } from './schema.ts';
 
-/** What an attempt has come to. */
+/** The end of an attempt. */
 export type Change =
   /** Once more, at that time. */
   | (Shown & {
@@ -18,7 +18,7 @@ export type Change =
       readonly notBefore?: number;
       readonly lane?: string;
     })
-  /** Delivered. Nothing is kept where whoever submitted it knows already. */
+  /** Delivered. Nothing is kept where its submitter knows already. */
   | { readonly kind: 'done'; readonly result: unknown; readonly isKept: boolean }
   | (Shown & {
       readonly kind: 'dead';
@@ -29,7 +29,7 @@ export type Change =
   /** This version of the app does not understand it: it waits for a later one. Nothing was tried. */
   | { readonly kind: 'too-new' };
 
-/** What is known after an attempt that was not good. */
+/** The facts after an attempt that failed. */
 interface Shown {
   readonly error: RowError | undefined;
   /** Those that were really made. */
@@ -140,7 +140,7 @@ export function applyChange(row: SendingRow, change: Change, nowMs: number): Row
   return applyShown(row, change, nowMs);
 }
 
-/** What is left of a row after an attempt that was not good. */
+/** The row after an attempt that failed. */
 function applyShown(
   row: SendingRow,
   change: Extract<Change, { readonly kind: 'again' | 'dead' }>,

@@ -11,7 +11,7 @@ import { endedWithSession } from '../../operation/parts/session.ts';
 import { definitionBehind } from './definition.ts';
 import { continueOutOfTurn } from './execution.ts';
 
-/** What the end of a mutation depends on. */
+/** The facts on which the end of a mutation depends. */
 class Following {
   /** It is gone from its cache, or its session has ended. */
   isGone = false;
