@@ -85,9 +85,8 @@ export function conditionalWrites(
       !!(isConditional && callApp(() => isConditional(request), isBoolean, mistakeIn)));
   const callWasOurs = async (attempt: Attempt, request: ConditionalRequest, response: Response) => {
     const signal = attempt.request.signal ?? attempt.signal;
-    // The promise may never settle, so it gets the time of an attempt.
     const answering = (async () => wasOurs?.({ request, response, signal }))();
-    const said = await attempt.untilStopped(answering, discard).then(
+    const said = await attempt.awaitApp(answering, discard).then(
       (value) => () => value,
       (error: unknown) => () => {
         throw error;
@@ -108,8 +107,7 @@ export function conditionalWrites(
       if (!wasOurs) return refuse(attempt, response, { ...failure, processed });
       // Frees its concurrency slot meanwhile. This attempt was refused, whatever earlier ones did.
       const refusal = { ...failure, processed: 'no' } as const;
-      attempt.recordOutcome(refusal, undefined, response);
-      attempt.limit.restart(attempt.limitMs);
+      attempt.sending?.settle(refusal, undefined, response);
       const copy = response.clone();
       const said = await callWasOurs(attempt, request, copy);
       if (attempt.isAborted) {
@@ -117,7 +115,6 @@ export function conditionalWrites(
         discard(said);
         return undefined;
       }
-      attempt.limit.stop();
       // axios builds its own response from its adapter's, so a Response from the app cannot replace it.
       const isOpaque = !!attempt.context.client;
       // A failed or empty look-up says nothing about the write.
@@ -145,7 +142,7 @@ function endAsDone(attempt: Attempt, response: Response, refusal: HttpFailure): 
   endExtensions(attempt, succeeded(response.status));
   attempt.request.operation.errors.recordRaw();
   attempt.end();
-  attempt.emitEnd(refusal, undefined, response);
+  attempt.settle(refusal, undefined, response);
   discard(response);
 }
 

@@ -239,15 +239,11 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
         refused.set(endpoint, context.clock.now() + refusedMs);
         return undefined;
       }
-      // The refresh holds no concurrency slot and does not count against the attempt's time limit.
-      attempt.recordOutcome(failure, undefined, response);
-      attempt.limit.stop();
+      // The refresh holds no concurrency slot.
+      attempt.sending?.settle(failure, undefined, response);
       const isNew = await untilAborted(caller, renew(context, signed, endpoint)).catch(() => false);
       if (!isNew && isUnreached) renewableAt.set(failure, pausedUntil);
-      if (!isNew || signed.isOnce || caller?.aborted) {
-        attempt.limit.restart(attempt.limitMs);
-        return undefined;
-      }
+      if (!isNew || signed.isOnce || caller?.aborted) return undefined;
       attempt.endForResend(failure, response);
       const signing = sign(context, request, { ...signed, isAgain: true });
       return { resend: await untilAborted(caller, signing).catch(() => signed.init) };

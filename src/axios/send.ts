@@ -1,4 +1,5 @@
-import type { Client, ClientInit, Progress } from '../fetch/attempt/attempt.ts';
+import type { Client, ClientInit } from '../fetch/attempt/attempt.ts';
+import type { Progress } from '../fetch/attempt/silence.ts';
 import type { SteadyInit } from '../fetch/init.ts';
 import { originOf } from '../lib/input/url.ts';
 import { firstOf } from '../lib/abort.ts';

@@ -15,10 +15,11 @@ import { createOrigins, type Origins } from '../origin/origins.ts';
 import type { Reach } from '../origin/health/unreadable.ts';
 import type { Ask, Permit, Target } from '../origin/ask.ts';
 import { type Failure, type FailureDetails, isRefusal, type Outcome } from '../policy/outcome.ts';
-import type { FetchContext, Sent } from './attempt/attempt.ts';
+import type { FetchContext } from './attempt/attempt.ts';
 import type { SteadyRequest } from './request.ts';
 import { dropped, pausedText } from './attempt/failure.ts';
 import { pauseAt } from './pause.ts';
+import { type RecordOutcome, Sending } from './sending.ts';
 
 /** What the way out stands on. */
 interface AdmissionsContext {
@@ -44,7 +45,6 @@ interface Surroundings {
 /** The way out of an instance, past the admission of each origin. */
 export interface Admissions extends Surroundings {
   readonly admit: FetchContext['admit'];
-  readonly recordOutcome: FetchContext['recordOutcome'];
   /**
    * Waits before an attempt begins, where its operation has gone before. What it is given there, its
    * first request to that origin takes. Only where that is not open. @returns false when it was dropped.
@@ -81,15 +81,13 @@ export function createAdmissions(
       maxPauseMs: operation.isUrged ? Infinity : maxPauseMs,
     };
   };
-  const grant = (request: SteadyRequest, admission: Admission, permit: Permit): Sent => {
-    const { operation, name, isRepeatable } = request;
-    const sentAt = clock.now();
-    const effect = operation.effects.begin(request, name, isRepeatable);
-    if (permit.isTrial) operation.route.recordTrial(sentAt);
-    return { request, admission, permit, effect, sentAt };
+  const recordOutcome = createRecorder(clock, connectivity, network, rateLimit);
+  const grant = (request: SteadyRequest, admission: Admission, permit: Permit): Sending => {
+    if (permit.isTrial) request.operation.route.recordTrial(clock.now());
+    return new Sending(request, admission, permit, recordOutcome);
   };
   // Without an async function: thousands may be kept waiting.
-  const wait = (request: SteadyRequest, admission: Admission): Promise<Sent> => {
+  const wait = (request: SteadyRequest, admission: Admission): Promise<Sending> => {
     const { operation, signal } = request;
     const ask = askOf(operation, request);
     return pauseAt(admission, ask, operation, signal, waits).then((release) => {
@@ -125,7 +123,6 @@ export function createAdmissions(
   return {
     ...surroundings,
     admit,
-    recordOutcome: createRecorder(clock, connectivity, network, rateLimit),
     origins,
     async pauseBefore(operation) {
       const { at } = operation.route;
@@ -135,7 +132,7 @@ export function createAdmissions(
       const release = await pauseAt(admission, ask, operation, undefined, waits);
       if (release === 'expired') throw toClientError(refuse(operation, sent, admission), sent);
       if (release === 'dropped') return false;
-      operation.route.keep(release);
+      operation.route.keep(release, at);
       return true;
     },
   };
@@ -155,9 +152,9 @@ function createRecorder(
   connectivity: Surroundings['connectivity'],
   network: Network,
   rateLimit: Surroundings['rateLimit'],
-): FetchContext['recordOutcome'] {
+): RecordOutcome {
   const recordLimits = (
-    { request, admission, sentAt }: Sent,
+    { request, admission, sentAt }: Sending,
     outcome: Outcome,
     response: Response,
   ) => {
@@ -173,12 +170,11 @@ function createRecorder(
     else if (isTold && retryAfterMs <= operation.policyOf(request).maxRetryAfterMs)
       admission.pause(limitScope, retryAfterMs);
   };
-  return (sent, outcome, error, response) => {
-    const { request, permit, effect, sentAt } = sent;
+  return (sending, outcome, error, response) => {
+    const { request, permit, sentAt } = sending;
     const { operation, url } = request;
-    operation.effects.resolve(effect, outcome.processed);
     // First: a probe that is told to wait must release no other.
-    if (response) recordLimits(sent, outcome, response);
+    if (response) recordLimits(sending, outcome, response);
     // A body at its headers, and 511: something else has answered, as a captive portal does.
     const isElsewhere = outcome.kind === 'http' && outcome.status === 511;
     if (!isElsewhere && !['network', 'timeout', 'body'].includes(outcome.kind)) {

@@ -1,6 +1,5 @@
 import type { ErrorMaker, RequestFacts } from '../operation/facts.ts';
 import type { Operation } from '../operation/operation.ts';
-import type { Effect } from '../operation/parts/effects.ts';
 import type { Step, Steps } from '../operation/parts/submission.ts';
 import { endedWithSession, type Live } from '../operation/parts/session.ts';
 import type { Write } from '../operation/write-order.ts';
@@ -32,10 +31,9 @@ export interface RequestContext {
   readonly client?: { readonly errorMaker: (init: RequestInit) => ErrorMaker } | undefined;
 }
 
-/** The sending of a request. */
-export interface Sending {
-  readonly effect: Effect | undefined;
-  /** It has gone. */
+/** What sends a request. */
+interface Sender {
+  /** The request has gone. */
   readonly isOut: boolean;
   stop(reason: unknown): void;
 }
@@ -87,7 +85,7 @@ export class SteadyRequest implements RequestFacts, Live {
   /** It had to wait, and reads let it go first until this is called. */
   endWait: (() => void) | undefined;
   #endRequest: (() => void) | undefined;
-  #sending: Sending | undefined;
+  #sender: Sender | undefined;
 
   constructor(
     context: RequestContext,
@@ -169,25 +167,23 @@ export class SteadyRequest implements RequestFacts, Live {
 
   /** It has gone. */
   get isOut(): boolean {
-    return !!this.#sending?.isOut;
+    return !!this.#sender?.isOut;
   }
 
   /** It is sent by this from now on. */
-  sendBy(sending: Sending): void {
-    this.#sending = sending;
+  sendBy(sender: Sender): void {
+    this.#sender = sender;
   }
 
   /** Where its operation is left, it is not sent any more, or broken off, as by an abort of its caller. */
   endSession(): void {
     if (!this.operation.isLeft) return;
     const { operation, isOut } = this;
-    const { effect } = this.#sending ?? {};
-    if (effect && !isOut) operation.effects.resolve(effect, 'no');
     const processed = operation.effects.isUnknown() ? 'unknown' : 'no';
     const ended = new AbortController();
     ended.abort(endedWithSession(operation, isOut, processed, this));
     // While it has the signal of the caller, whose listener is removed.
-    this.#sending?.stop(ended.signal.reason);
+    this.#sender?.stop(ended.signal.reason);
     this.signal = ended.signal;
     operation.pauses.each('drop');
   }
@@ -197,7 +193,7 @@ export class SteadyRequest implements RequestFacts, Live {
     this.#endRequest?.();
     this.#endRequest = undefined;
     // Its operation keeps the request, and its query the operation.
-    this.#sending = undefined;
+    this.#sender = undefined;
   }
 }
 

@@ -6,7 +6,7 @@ import { type AnswerFailure, failures } from '../policy/outcome.ts';
 import { Attempt, type FetchContext } from './attempt/attempt.ts';
 import { classifyStatus } from './attempt/classify.ts';
 import { failed, recoverRejection } from './attempt/failure.ts';
-import { accept, awaitProblem, receiveAnswer } from './attempt/answer.ts';
+import { accept, receiveAnswer, refuseWithProblem } from './attempt/answer.ts';
 import { extensionsOf, type Recovery, runStep, sign } from './extension.ts';
 import { isBodySpent, type SteadyInit } from './init.ts';
 import { checkUnkeyed } from './keys.ts';
@@ -30,11 +30,11 @@ export async function send(
     const preparing = prepare(context, request);
     let init = preparing ? await preparing : request.init;
     for (;;) {
-      // Its operation may have been left, and it would be sent again after a 401.
+      // The session may have ended since: what is sent again after a 401 must not go out.
       request.endSession();
       const admitting = context.admit(request);
-      const sent = admitting instanceof Promise ? await admitting : admitting;
-      attempt = new Attempt(context, request, init, sent);
+      const sending = admitting instanceof Promise ? await admitting : admitting;
+      attempt = new Attempt(context, request, init, sending);
       // A listener that was told of its turn may have aborted the request.
       throwIfAborted(request);
       const signing = sign(attempt);
@@ -48,18 +48,16 @@ export async function send(
       const failure = classifying ? await classifying : shown;
       const recovery = failure && (await recover(attempt, response, failure));
       if (!recovery) {
-        const hasProblem = failure?.kind === 'http' && !request.isRaw && isProblem(response);
-        // The attempt is settled by its headers.
-        if (hasProblem) attempt.recordOutcome(failure);
-        const problem = hasProblem ? await awaitProblem(attempt, response) : undefined;
-        return accept(attempt, response, failure, problem);
+        if (failure?.kind === 'http' && !request.isRaw && isProblem(response))
+          throw await refuseWithProblem(attempt, response, failure);
+        return accept(attempt, response, failure);
       }
       if (recovery.response) return recovery.response;
       init = recovery.resend;
     }
   } catch (error) {
-    // Frees its concurrency slot; a no-op if the outcome is recorded.
-    attempt?.recordOutcome(failures.aborted);
+    // A no-op where its outcome is known: what an extension or a listener has thrown is no outcome.
+    attempt?.sending?.settle(failures.aborted);
     request.end();
     throw error;
   } finally {
@@ -94,7 +92,7 @@ async function transmit(attempt: Attempt): Promise<Response> {
   for (const { follow } of extensionsOf(request))
     response = (await follow?.(attempt, response)) ?? response;
   const answer = receiveAnswer(attempt, response);
-  attempt.line?.receiveHeaders(attempt, answer);
+  attempt.receiveHeaders(answer);
   return answer;
 }
 

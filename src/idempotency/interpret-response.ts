@@ -37,7 +37,7 @@ export async function interpretAnswer(
     const copy = response.clone();
     // It may throw on a body that is not what it reads, and may never say: then what has come counts.
     const asked = (async (): Promise<unknown> => alreadyDone(copy))().catch(() => false);
-    const said = await Promise.race([asked, whenAborted(attempt.signal)]);
+    const said = await attempt.awaitApp(asked).catch(() => undefined);
     discard(copy);
     if (callApp(() => said, isBoolean, mistakeIn('alreadyDone'))) return undefined;
   }
@@ -110,9 +110,3 @@ export function refuseForgotten(attempt: Attempt, step: Step): void {
   const cause = operation.errors.lastError;
   throw createError(NotSentError, text, operation, outcome, cause, { request });
 }
-
-const whenAborted = (signal: AbortSignal): Promise<false> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve(false);
-    signal.addEventListener('abort', () => resolve(false), { once: true });
-  });

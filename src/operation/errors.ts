@@ -31,7 +31,6 @@ export interface SteadfetchErrorInit {
   readonly operation: Operation;
   readonly outcome: Failure;
   readonly response?: Response | undefined;
-  readonly problem?: Problem | undefined;
   readonly cause?: unknown;
 }
 
@@ -83,6 +82,12 @@ export class SteadfetchError extends Error {
   }
 }
 
+/** Adds what the body of its answer says, which comes after the headers that the error was made of. */
+export function addProblem(error: HttpError, problem: Problem | undefined): HttpError {
+  Reflect.set(error, 'problem', problem);
+  return error;
+}
+
 /**
  * An answer came that is not 2xx, or that the API's `outcomes` reads as a failure. Its `response` can be
  * read: a body of up to 64 KiB at any time, a larger one until reading has paused for the length of
@@ -93,11 +98,7 @@ export class HttpError extends SteadfetchError {
   override readonly code = 'http' as const;
   declare readonly response: Response;
   /** What the API says of it in Problem Details (RFC 9457); undefined if its body is another, or has not come within half a second. */
-  readonly problem: Problem | undefined;
-  constructor(message: string, init: SteadfetchErrorInit) {
-    super(message, init);
-    this.problem = init.problem;
-  }
+  readonly problem: Problem | undefined = undefined;
   /** The status code of the answer, or the one that the `outcomes` of its API gives it. */
   get status(): number {
     return (this.outcome as HttpFailure).status;

@@ -90,9 +90,9 @@ export class Write implements SentWrite {
   readonly #resource: Resource;
   readonly #isAppending: boolean;
   readonly #isGuarded: boolean;
-  readonly #request: object;
+  readonly #request: { readonly url: string };
   readonly #attempt: number;
-  readonly #emit: (write: Write, state: WriteMessage['state']) => void;
+  readonly #order: WriteOrder;
   #writer: Writer;
   #isUnderWay = false;
   #answeredAt = 0;
@@ -101,9 +101,9 @@ export class Write implements SentWrite {
     resource: Resource,
     place: WritePlace,
     writer: Writer,
-    request: { readonly method: string },
+    request: { readonly method: string; readonly url: string },
     isGuarded: boolean,
-    emit: (write: Write, state: WriteMessage['state']) => void,
+    order: WriteOrder,
   ) {
     const { method } = request;
     this.place = place;
@@ -114,7 +114,7 @@ export class Write implements SentWrite {
     this.#request = request;
     this.#attempt = writer.attempt;
     this.#writer = writer;
-    this.#emit = emit;
+    this.#order = order;
   }
 
   /** Whether this request is the same write: sent again, and not another one of the same attempt. */
@@ -136,16 +136,19 @@ export class Write implements SentWrite {
   send(): void {
     this.#isUnderWay = true;
     this.#resource.open(this);
-    this.#emit(this, 'sent');
+    this.#order.announce(this, this.#request.url, 'sent');
   }
 
   /** It was answered, or was not. */
-  recordOutcome(processed: Processed): void {
+  recordOutcome(processed: Processed, response: Response | undefined): void {
     this.#isUnderWay = false;
     this.#answeredAt = this.#resource.clock.now();
     this.mayBeDone ||= processed !== 'no';
     this.#resource.update(this, processed === 'yes');
-    this.#emit(this, this.mayBeDone ? 'done' : 'refused');
+    const { url } = this.#request;
+    this.#order.announce(this, url, this.mayBeDone ? 'done' : 'refused');
+    const created = response?.status === 201 && response.headers.get('location');
+    if (created) this.#order.recordCreated(this, created, url);
   }
 
   /** Its operation is over. */
@@ -205,13 +208,15 @@ export class WriteOrder {
     const now = this.#clock.now();
     const place = { at: Math.min(now, writer.given.meantAt ?? now), turn: ++this.#lastTurn };
     const resource = this.#resourceAt(name);
-    const write = new Write(resource, place, writer, request, isGuarded, (own, state) => {
-      const { isReplacing } = own;
-      const agoMs = this.#clock.now() - place.at;
-      this.#say?.({ resource: name, write: place.turn, agoMs, isReplacing, state });
-    });
+    const write = new Write(resource, place, writer, request, isGuarded, this);
     writer.keepWrite(name, write);
     return write;
+  }
+
+  /** Tells the other tabs of a write to this URL. */
+  announce({ place, isReplacing }: Write, url: string, state: WriteMessage['state']): void {
+    const agoMs = this.#clock.now() - place.at;
+    this.#say?.({ resource: resourceOf(url), write: place.turn, agoMs, isReplacing, state });
   }
 
   /** A write to one URL has made what is at another: `location`, as its answer says. */

@@ -111,7 +111,7 @@ export function decide(
   policy: Policy,
   context: DecideContext,
 ): Decision {
-  const { nowMs, isDown, limitedMs = 0 } = context;
+  const { nowMs, limitedMs = 0 } = context;
   const { retryAfterMs, retryAt: toldAt, shouldRetry: advice }: FailureDetails = failure;
   const { attempt, trials = 0 } = operation;
   const reason = whyRetry(failure);
@@ -140,16 +140,12 @@ export function decide(
     const retryAt = waitMs === undefined ? toldAt : nowMs + waitMs;
     return { kind: 'stop', reason: stopReason, retryAt };
   }
-  const { backoffMs, delayMs: ownMs } = failed.wait();
-  let delayMs = ownMs;
-  // While the endpoint is down, admission decides when to resume; no backoff is added.
-  if (retryAfterMs === undefined) delayMs = isDown ? 0 : ownMs;
-  else if (!isPaced && limitedMs >= retryAfterMs) delayMs = Math.max(backoffMs, limitedMs);
+  const { backoffMs, delayMs } = failed.wait();
   const retryAt = nowMs + delayMs;
   return { kind: 'retry', reason: reason ?? 'should-retry', delayMs, backoffMs, retryAt };
 }
 
-/** The wait before a retry, in milliseconds, without and with Retry-After. */
+/** The wait before a retry, in milliseconds: the backoff alone, and all that is waited for. */
 interface Wait {
   readonly backoffMs: number;
   readonly delayMs: number;
@@ -189,7 +185,7 @@ function drawWait({
 }: FailedAttempt): Wait {
   const { factor, capMs, fastRetryMs } = policy;
   const { kind, status, retryAfterMs } = failure;
-  const { isAlone, limitedMs = 0, random } = context;
+  const { isAlone, isDown, limitedMs = 0, random } = context;
   // 529 says that the server is overloaded already: no fast retry.
   const isTransient = kind === 'network' || (reason === 'unavailable' && status !== 529);
   const isFirst = operation.retriedFor.length === 0 && retryAfterMs === undefined;
@@ -204,7 +200,12 @@ function drawWait({
   const backoffMs = isUnpaused ? Math.floor(stepMs * (1 + foreignJitter * random())) : stepMs;
   const leastMs =
     retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
-  return { backoffMs, delayMs: isPaced ? limitedMs : Math.max(backoffMs, leastMs) };
+  // While the endpoint is down, admission decides when to resume; no backoff is added.
+  if (retryAfterMs === undefined && isDown) return { backoffMs, delayMs: 0 };
+  if (isPaced) return { backoffMs, delayMs: limitedMs };
+  // The limit closes the endpoint for longer than this answer has said.
+  const isLonger = retryAfterMs !== undefined && limitedMs >= retryAfterMs;
+  return { backoffMs, delayMs: Math.max(backoffMs, isLonger ? limitedMs : leastMs) };
 }
 
 /** A rule that ends an operation with its failure. */

@@ -208,7 +208,7 @@ function create(config: SteadfetchConfig): Steadfetch {
     ...shared,
     ...admissions,
     // An instance of a server may write for several users.
-    ...(!isOnServer && admitInOrder({ ...shared, writeOrder }, admissions)),
+    ...(!isOnServer && { admit: admitInOrder({ ...shared, writeOrder }, admissions.admit) }),
     outlive: watch?.outlive,
     lifecycle,
     overdue,

@@ -1,4 +1,4 @@
-import { HttpError, UnexpectedContentError } from '../../operation/errors.ts';
+import { addProblem, HttpError, UnexpectedContentError } from '../../operation/errors.ts';
 import { type AnswerFailure, failures } from '../../policy/outcome.ts';
 import { withLimit } from '../../lib/timer.ts';
 import { type Problem, readProblem } from '../../operation/parts/problem.ts';
@@ -38,12 +38,10 @@ export function accept(
   attempt: Attempt,
   response: Response,
   failure: AnswerFailure | undefined,
-  problem?: Problem,
 ): Response {
   const { context, request } = attempt;
   const { status } = response;
   attempt.markFailed(failure);
-  attempt.limit.stop();
   const guard = findGuard(response);
   // Nothing more comes. React Native has no streams: all of it is there.
   const isWhole = failure ? !guard?.isStreaming : [0, 204, 205].includes(status);
@@ -57,28 +55,23 @@ export function accept(
     const { operation } = request;
     operation.errors.recordRaw();
     if (!operation.given.isSingle) operation.recordAnswer(nameOf(attempt));
-    attempt.emitEnd(succeeded(status), undefined, response);
+    attempt.settle(succeeded(status), undefined, response);
     return response;
   }
   if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, request.url, response);
   if (request.isRaw && failure.kind === 'http')
     return recordFailure(attempt, response, failure, response);
-  throw refuse(attempt, response, failure, problem);
+  throw refuse(attempt, response, failure);
 }
 
 /** The error of an answer that has failed. */
-function refuse(
-  attempt: Attempt,
-  response: Response,
-  failure: AnswerFailure,
-  problem: Problem | undefined,
-): Error {
+function refuse(attempt: Attempt, response: Response, failure: AnswerFailure): Error {
   const { status, statusText } = response;
   const answered = `The server answered ${status} ${statusText}`.trimEnd();
   if (failure.kind === 'http') {
     // Its API may have read another status from it.
     const read = failure.status === status ? '' : `, classified as ${failure.status}`;
-    return fail(attempt, HttpError, answered + read, failure, { response, problem });
+    return fail(attempt, HttpError, answered + read, failure, { response });
   }
   const why = attempt.request.expect === 'json' ? 'where JSON was expected' : 'after a redirect';
   const what = `${answered}, with content type ${shownType(response)} ${why}`;
@@ -111,11 +104,22 @@ async function endWhenUnread(attempt: Attempt, guard: Guard): Promise<void> {
 /** So long the Problem Details of a failure are waited for, which are most often there with its headers. */
 const problemMs = 500;
 
-/** Reads the Problem Details of an answer that has failed; undefined where it has none. Never rejects. */
-export async function awaitProblem(
+/** The error of an answer with Problem Details. Its headers have settled the attempt before its body is read. */
+export async function refuseWithProblem(
   attempt: Attempt,
   response: Response,
-): Promise<Problem | undefined> {
+  failure: AnswerFailure,
+): Promise<unknown> {
+  const reading = awaitProblem(attempt, response);
+  try {
+    return accept(attempt, response, failure);
+  } catch (error) {
+    return addProblem(error as HttpError, await reading);
+  }
+}
+
+/** Reads the Problem Details of an answer that has failed; undefined where it has none. Never rejects. */
+async function awaitProblem(attempt: Attempt, response: Response): Promise<Problem | undefined> {
   const read = async (): Promise<Problem | undefined> => {
     const guard = findGuard(response);
     const isSmall = !guard?.isStreaming || (await guard.readAhead(mostBytes));
@@ -137,7 +141,7 @@ async function keepBody(attempt: Attempt, guard: Guard): Promise<void> {
     if (guard.bodyUsed) return;
     if (await guard.readAhead(mostBytes)) attempt.end();
     // A reader has a limit of its own, and ends the attempt.
-    else if (!guard.isTaken) attempt.limitUnread();
+    else if (!guard.isTaken) attempt.silence.awaitReader();
   } catch {
     // Its readers report it.
   }

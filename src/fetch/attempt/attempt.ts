@@ -6,21 +6,14 @@ import type { Environment } from '../../operation/environment.ts';
 import type { ErrorMaker } from '../../operation/facts.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Effect } from '../../operation/parts/effects.ts';
-import { TimeLimit } from '../../lib/timer.ts';
 import type { TimeLimitContext } from '../../operation/time-limit.ts';
-import type { Admission } from '../../origin/admission.ts';
-import type { Permit } from '../../origin/ask.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
 import { mayBeCached } from '../init.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
+import type { Sending } from '../sending.ts';
 import { bodyBytes, headersLimitOf } from './headers-limit.ts';
-import type { Line, Lines, Queued } from './line.ts';
-
-/** Told of the progress of a request before its headers. */
-export interface Progress {
-  /** A part of it has moved: the limit to its headers starts anew. */
-  readonly recordProgress: () => void;
-}
+import type { Line, Lines } from './line.ts';
+import { type Progress, Silence } from './silence.ts';
 
 /** What a client is given, which follows redirects by itself. */
 export interface ClientInit extends RequestInit {
@@ -64,14 +57,7 @@ export interface FetchContext extends Environment, TimeLimitContext, RequestCont
    *
    * @throws NotSentError when it may not go; the caller's abort reason, or one of ours, when it is no longer wanted.
    */
-  readonly admit: (request: SteadyRequest) => Sent | undefined | Promise<Sent>;
-  /** Passes the outcome of an attempt on to its origin, the limits and the watch over the network. */
-  readonly recordOutcome: (
-    sent: Sent,
-    outcome: Outcome,
-    error?: unknown,
-    response?: Response,
-  ) => void;
+  readonly admit: (request: SteadyRequest) => Sending | undefined | Promise<Sending>;
 }
 
 /** What is done with a request that broke off while the page may be on its way out. */
@@ -84,54 +70,33 @@ export interface Outlive {
   ) => Promise<Response | undefined>;
 }
 
-/** A request that was let go, until its outcome is known. */
-export interface Sent {
-  readonly request: SteadyRequest;
-  readonly admission: Admission;
-  readonly permit: Permit;
-  readonly effect: Effect;
-  /** In epoch milliseconds. */
-  readonly sentAt: number;
-}
-
 /**
- * One sending of a request, from its permit to the end of its body. What is done when it fails is
- * in functions of its own: an attempt that ends well, as nearly all do, makes nothing for it.
+ * One attempt of a request, from its permit to the end of its body. What is done when it fails is in functions of its
+ * own: an attempt that ends well, as nearly all do, makes nothing for it.
  */
-export class Attempt implements EventListenerObject, Queued, Progress {
+export class Attempt implements EventListenerObject {
   readonly context: FetchContext;
   readonly request: SteadyRequest;
   /** As it is sent. A transport may know its answer by members of its own. */
   init: RequestInit;
   /** Aborted when the caller aborts, or when its time limit is over. */
   readonly signal: AbortSignal;
-  /** What it may do at the server; undefined where it asks none. */
-  effect: Effect | undefined;
+  /** Undefined where it asks no server. */
+  sending: Sending | undefined;
   /** The size of its body, about. */
   readonly bytes: number;
   /** Undefined where it waits for no other. */
   line: Line | undefined;
-  /** How long its headers may take, in milliseconds. */
-  readonly limitMs: number;
-  /** The longest silence within its body, in milliseconds. */
-  readonly idleMs: number;
-  readonly limit: TimeLimit;
+  readonly silence: Silence;
   /** A time limit of ours, not the caller, has stopped it. */
   isLate = false;
   /** What its headers show, where they show that it failed. */
   failure: Failure | undefined;
   readonly #controller: AbortController = new AbortController();
   #number = 0;
-  #sent: Sent | undefined;
-  /** The silence that is timed, in milliseconds, and since when. */
-  #silenceMs = 0;
-  #silentSince = 0;
-  /** When it was handed to the transport, or a part of it has moved since. */
-  #movedAt = 0;
   #bytesRead = 0;
-  /** Its bodies, clones too, that were not cancelled, and the reads of them that are under way. */
+  /** Its bodies, clones too, that were not cancelled. */
   #bodies = 0;
-  #reads = 0;
   /** They wait for its answer or its body, and are rejected when it is stopped. */
   readonly #waits: ((reason: unknown) => void)[] = [];
 
@@ -139,7 +104,7 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     context: FetchContext,
     request: SteadyRequest,
     init: RequestInit,
-    sent: Sent | undefined,
+    sending: Sending | undefined,
   ) {
     const { operation, input } = request;
     const policy = operation.policyOf(request);
@@ -148,16 +113,19 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     this.context = context;
     this.request = request;
     this.signal = signal;
-    const isAgain = operation.attempt > 1 || !!sent?.permit.isTrial;
+    this.sending = sending;
+    const isAgain = operation.attempt > 1 || !!sending?.permit.isTrial;
     // A failure may be in the browser's cache: a retry or a probe must leave the device.
     const mustLeave = isAgain && mayBeCached(request, init);
     this.init = mustLeave ? { ...init, signal, cache: 'no-cache' } : { ...init, signal };
-    this.limit = new TimeLimit(context, this, operation.pauses);
     this.bytes = bodyBytes(input, init);
-    this.limitMs = headersLimitOf(policy, this.bytes, operation.given.timeoutFactor);
-    this.idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : timeout;
-    this.#sent = sent;
-    this.effect = sent?.effect;
+    const headersMs = headersLimitOf(policy, this.bytes, operation.given.timeoutFactor);
+    const idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : timeout;
+    const stop = (): void => {
+      this.isLate = true;
+      this.stop(undefined);
+    };
+    this.silence = new Silence(context, headersMs, idleMs, stop, operation.pauses);
     request.sendBy(this);
   }
 
@@ -169,11 +137,14 @@ export class Attempt implements EventListenerObject, Queued, Progress {
   get isAborted(): boolean {
     return !!this.request.signal?.aborted;
   }
+  /** What it may do at the server; undefined where nothing was sent. */
+  get effect(): Effect | undefined {
+    return this.sending?.effect;
+  }
 
   /** Its origin lets it go once more. */
-  grant(sent: Sent | undefined): void {
-    this.#sent = sent;
-    this.effect = sent?.effect;
+  grant(sending: Sending | undefined): void {
+    this.sending = sending;
   }
 
   /** Changes what is sent: a header that says how long the answer is waited for. */
@@ -183,26 +154,27 @@ export class Attempt implements EventListenerObject, Queued, Progress {
 
   /** It goes out. An answer that comes when it is over is let go of. */
   transmit(): Promise<Response> {
-    const { context, request } = this;
+    const { context, request, silence } = this;
     // Not as a method: a browser's fetch refuses any `this` but its window.
-    const { transport, client, emitter } = context;
-    this.recordProgress();
-    if (this.#number > 0) this.startLimit();
+    const { transport, client, emitter, clock } = context;
+    this.sending?.send(clock.now());
+    silence.recordProgress();
+    if (this.#number > 0) silence.awaitHeaders();
     else {
       this.#number = context.nextRequest();
       request.signal?.addEventListener('abort', this);
       const { lines } = context;
-      const isProbe = !!this.#sent?.permit.isTrial;
-      if (!lines || request.isLocal) this.startLimit();
-      else this.line = lines.join(request.url, this, isProbe);
+      const isProbe = !!this.sending?.permit.isTrial;
+      if (!lines || request.isLocal) silence.awaitHeaders();
+      else this.line = lines.join(request.url, silence, isProbe);
       this.#emit();
     }
     const { input } = request;
     const send = (): Promise<Response> =>
-      client ? client.transport(input, this.init, this) : transport(input, this.init);
+      client ? client.transport(input, this.init, silence) : transport(input, this.init);
     const { enter } = emitter;
-    const sending = enter ? enter(request.operation.ref.id, this.#number, send) : send();
-    return this.untilStopped(sending, discard);
+    const answering = enter ? enter(request.operation.ref.id, this.#number, send) : send();
+    return this.untilStopped(answering, discard);
   }
 
   /**
@@ -231,38 +203,17 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     });
   }
 
-  /** Its time limit begins, or begins anew. */
-  startLimit(): void {
-    this.#limitSilence(this.limitMs);
-  }
-
-  limitSinceSent(): void {
-    this.#limitSilence(this.limitMs, this.#movedAt);
-  }
-
-  /** A part of it has moved: the silence begins anew. One timer serves them all. */
-  recordProgress(): void {
-    this.#silentSince = this.#movedAt = this.context.clock.now();
+  /** Its headers have come. */
+  receiveHeaders(answer: Response): void {
+    this.silence.awaitNothing();
+    this.line?.receiveHeaders(this.silence, answer);
   }
 
   /** So much of its body has come. A clone may read what came before: that is no sign of life. */
   recordBytes(bytes: number): void {
     if (bytes <= this.#bytesRead) return;
     this.#bytesRead = bytes;
-    this.recordProgress();
-  }
-
-  /** A body before it has taken its connection: it waits. */
-  liftLimit(): void {
-    this.limit.stop();
-  }
-
-  /** Its time limit is over, unless a part has moved since that began. */
-  expire(): void {
-    const leftMs = this.#silentSince + this.#silenceMs - this.context.clock.now();
-    if (leftMs > 0) return this.limit.restart(leftMs);
-    this.isLate = true;
-    this.stop(undefined);
+    this.silence.recordProgress();
   }
 
   /** Keeps what its headers show, where they show that it failed. */
@@ -280,23 +231,26 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     if (--this.#bodies === 0) this.end();
   }
 
-  /** Nobody reads its body, and somebody should. */
-  limitUnread(): void {
-    this.#limitSilence(this.idleMs);
-  }
-
   /** Settles as this read of a body does, after too long a silence at the latest. */
   async awaitBody<T>(begun: T | Promise<T>): Promise<T> {
+    const { silence } = this;
     const endRequest = this.request.operation.attemptLimit?.beginRequest();
-    if (this.#reads++ === 0) {
-      this.line?.startBody(this);
-      this.#limitSilence(this.idleMs);
-    }
+    if (silence.beginRead()) this.line?.startBody(silence);
     try {
       return await this.untilStopped(begun);
     } finally {
-      if (--this.#reads === 0) this.limit.stop();
+      silence.endRead();
       endRequest?.();
+    }
+  }
+
+  /** Settles as a function of the app does that is asked about the answer: after the time that headers may take at the latest. */
+  async awaitApp<T>(begun: Promise<T>, discardLate?: (late: T) => void): Promise<T> {
+    this.silence.awaitHeaders();
+    try {
+      return await this.untilStopped(begun, discardLate);
+    } finally {
+      this.silence.awaitNothing();
     }
   }
 
@@ -320,33 +274,20 @@ export class Attempt implements EventListenerObject, Queued, Progress {
 
   /** It has ended, and its request is sent again: for the attempt of the operation, that goes on. */
   endForResend(outcome: Outcome, response: Response): void {
-    this.emitEnd(outcome, undefined, response);
+    this.settle(outcome, undefined, response);
     this.#release();
     discard(response);
   }
 
-  /** Tells its origin how it has ended, at its headers; only the first outcome counts until it is let go again. */
-  recordOutcome(outcome: Outcome, error?: unknown, response?: Response): void {
-    const sent = this.#sent;
-    this.#sent = undefined;
-    if (sent) this.context.recordOutcome(sent, outcome, error, response);
-  }
-
-  /** Tells its origin, and then the listeners, how it has ended. */
-  emitEnd(outcome: Outcome, error?: unknown, response?: Response): void {
-    this.recordOutcome(outcome, error, response);
+  /** Records how it has ended, and tells the listeners. */
+  settle(outcome: Outcome, error?: unknown, response?: Response): void {
+    this.sending?.settle(outcome, error, response);
     this.#emit(outcome);
   }
 
-  #limitSilence(limitMs: number, sinceMs: number = this.context.clock.now()): void {
-    this.#silenceMs = limitMs;
-    this.#silentSince = sinceMs;
-    this.limit.restart(Math.max(0, sinceMs + limitMs - this.context.clock.now()));
-  }
-
   #release(): void {
-    this.limit.stop();
-    this.line?.end(this);
+    this.silence.end();
+    this.line?.end(this.silence);
     this.request.signal?.removeEventListener('abort', this);
   }
 

@@ -50,7 +50,7 @@ export function recordFailure<E>(
   reportFailure(error, report);
   // A client aborts at its own time limit, too, and then its error may mean anything.
   if (isRaw) operation.errors.recordRaw(isAborted ? undefined : report);
-  attempt.emitEnd(failure, error, response);
+  attempt.settle(failure, error, response);
   return error;
 }
 
@@ -76,7 +76,7 @@ export function fail(
  * the error.
  */
 export function failed(attempt: Attempt, cause: unknown, response?: Response): unknown {
-  const { context, request, bytes, limitMs, failure: answer } = attempt;
+  const { context, request, bytes, silence, sending, failure: answer } = attempt;
   const { endpoint, operation, signal, url } = request;
   attempt.end();
   const late: Failure = answer ?? {
@@ -87,14 +87,14 @@ export function failed(attempt: Attempt, cause: unknown, response?: Response): u
   if (signal?.aborted) {
     const failure = failureOfAbort(signal.reason, late);
     // A time limit of the app's own, of 50 ms maybe, says nothing of the server.
-    attempt.recordOutcome(failures.aborted);
+    sending?.settle(failures.aborted);
     const reason = operation.errors.abortBy(signal, { request, operation, failure });
     return recordFailure(attempt, reason, failure);
   }
   if (attempt.isLate) {
     // Its body may take longer than that, which is no fault of the server's.
-    const isUploading = !response && mayBeUploading(bytes, limitMs);
-    if (isUploading) attempt.recordOutcome(failures.aborted);
+    const isUploading = !response && mayBeUploading(bytes, silence.headersMs);
+    if (isUploading) sending?.settle(failures.aborted);
     const passed =
       process.env.NODE_ENV === 'production'
         ? undefined
@@ -106,7 +106,7 @@ export function failed(attempt: Attempt, cause: unknown, response?: Response): u
     const failure = brokenBody(attempt, response);
     return fail(attempt, NetworkError, 'The answer broke off', failure, { response, cause });
   }
-  if (mayBeRefused(attempt)) attempt.recordOutcome(failures.aborted);
+  if (mayBeRefused(attempt)) sending?.settle(failures.aborted);
   const isUnreadable = operation.route.at?.admission.outcomes.isUnreadable(endpoint);
   if (process.env.NODE_ENV !== 'production')
     hintAtCors(context.operations, url, undefined, isUnreadable);
@@ -129,14 +129,14 @@ function moreOf(cause: unknown): string {
 
 /** For development: the limit that has passed. */
 function passedBy(
-  { request, bytes, idleMs, limitMs }: Attempt,
+  { request, bytes, silence: { idleMs, headersMs } }: Attempt,
   hasHeaders: boolean,
   isUploading: boolean,
 ): Error | undefined {
   const name = shown(request.name);
   if (hasHeaders) return limitPassed(`${name}: no further part of the body`, idleMs);
   const body = isUploading ? `, while its body of ${bytes} bytes may be on its way` : '';
-  return limitPassed(`${name}: no headers`, limitMs, body);
+  return limitPassed(`${name}: no headers`, headersMs, body);
 }
 
 /** All of the body is there, and cannot be parsed: the error stays itself. */

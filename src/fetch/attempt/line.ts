@@ -3,11 +3,11 @@ import { originOf } from '../../lib/input/url.ts';
 /** A request in its line. */
 export interface Queued {
   /** It has its place: silence from now on is its own. Called again, the limit starts anew. */
-  readonly startLimit: () => void;
+  readonly awaitHeaders: () => void;
   /** It has never waited: its limit counts from its sending. */
-  readonly limitSinceSent: () => void;
+  readonly awaitHeadersSinceSent: () => void;
   /** A body has taken its place: it waits. */
-  readonly liftLimit: () => void;
+  readonly awaitNothing: () => void;
 }
 
 /** The connections that a browser opens to one origin over HTTP/1.1. */
@@ -33,7 +33,7 @@ export class Line {
    */
   add(request: Queued, isProbe: boolean): boolean {
     this.#unanswered.set(request, isProbe ? 'probe' : 'waiting');
-    if (isProbe) request.startLimit();
+    if (isProbe) request.awaitHeaders();
     this.#advance();
     return this.#unanswered.get(request) === 'waiting';
   }
@@ -79,7 +79,7 @@ export class Line {
     this.#places = places;
     this.#advance();
     for (const [request, state] of this.#unanswered)
-      if (state !== 'waiting') request.limitSinceSent();
+      if (state !== 'waiting') request.awaitHeadersSinceSent();
   }
 
   /** Gives the places to the first ones. */
@@ -90,8 +90,8 @@ export class Line {
       if (state === 'probe') continue;
       if (next !== state) {
         this.#unanswered.set(request, next);
-        if (next === 'placed') request.startLimit();
-        else request.liftLimit();
+        if (next === 'placed') request.awaitHeaders();
+        else request.awaitNothing();
       } else if (next === 'waiting') return;
     }
   }

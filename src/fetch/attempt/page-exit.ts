@@ -20,9 +20,9 @@ export async function outlivePage(
   const fate = signal.aborted ? undefined : page?.fate();
   if (!fate) return undefined;
   const cutOffAt = clock.now();
-  attempt.limit.stop();
+  attempt.silence.awaitNothing();
   // It shows nothing, and leaves its place to others.
-  attempt.recordOutcome(failures.aborted);
+  attempt.sending?.settle(failures.aborted);
   await attempt.untilStopped(fate);
   request.operation.pauses.count(cutOffAt, clock.now());
   const isUnsafe = !request.isRepeatable || isSentOnce(request.input, init);
@@ -40,13 +40,15 @@ export async function askAgain(
 ): Promise<Response | undefined> {
   try {
     const next = await outlivePage(attempt, isWhole);
-    if (next)
-      attempt.recordOutcome(classifyStatus(attempt, next) ?? succeeded(status), undefined, next);
+    if (next) {
+      attempt.receiveHeaders(next);
+      attempt.sending?.settle(classifyStatus(attempt, next) ?? succeeded(status), undefined, next);
+    }
     if (next?.status === status) return next;
     discard(next);
     return undefined;
   } catch (error) {
-    attempt.recordOutcome(attempt.signal.aborted ? failures.aborted : failures.network, error);
+    attempt.sending?.settle(attempt.signal.aborted ? failures.aborted : failures.network, error);
     return undefined;
   }
 }

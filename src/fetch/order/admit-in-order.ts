@@ -5,12 +5,13 @@ import { createError, NotSentError } from '../../operation/errors.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Obstacle, WriteOrder } from '../../operation/write-order.ts';
 import { isSafeMethod } from '../../policy/operation.ts';
-import type { Failure, PauseReason } from '../../policy/outcome.ts';
-import type { FetchContext, Sent } from '../attempt/attempt.ts';
+import { type Failure, failures, type PauseReason } from '../../policy/outcome.ts';
+import type { FetchContext } from '../attempt/attempt.ts';
 import { dropped } from '../attempt/failure.ts';
 import { readHeaders } from '../init.ts';
 import { letGoFirst } from './let-go-first.ts';
 import type { SteadyRequest } from '../request.ts';
+import type { Sending } from '../sending.ts';
 import type { WaitingWrites } from './waiting-writes.ts';
 
 interface OrderContext {
@@ -20,16 +21,15 @@ interface OrderContext {
   readonly waitingWrites: WaitingWrites;
 }
 
-/** The way out. */
-type Way = Pick<FetchContext, 'admit' | 'recordOutcome'>;
+type Admit = FetchContext['admit'];
 
 /**
- * The way out in the order of writes: a retry that would undo a later write is not sent, and one that may do so waits
+ * Admission in the order of writes: a retry that would undo a later write is not sent, and one that may do so waits
  * until it is known what became of that.
  */
-export function admitInOrder(context: OrderContext, way: Way): Way {
+export function admitInOrder(context: OrderContext, admit: Admit): Admit {
   const { clock, operations, writeOrder } = context;
-  const admitWrite = (request: SteadyRequest): ReturnType<Way['admit']> => {
+  const admitWrite = (request: SteadyRequest): ReturnType<Admit> => {
     const write = writeOrder.ask(request.operation, request, isGuarded(request));
     request.setWrite(write);
     const obstacle = (): Obstacle | undefined => {
@@ -37,25 +37,22 @@ export function admitInOrder(context: OrderContext, way: Way): Way {
       if (found === 'superseded') throw supersede(context, request);
       return found;
     };
-    const begin = (sent: Sent): Sent | Promise<Sent> => {
-      let isClear = false;
-      try {
-        isClear = obstacle() === undefined;
-      } finally {
-        if (!isClear) giveBack(sent);
-      }
-      if (!isClear) return admitLater(request);
-      write.send();
-      return sent;
+    const begin = (sending: Sending): Sending | Promise<Sending> => {
+      const found = write.obstacle();
+      if (found === undefined) return sending;
+      // First, so that the error counts nothing of it as sent.
+      sending.settle(failures.aborted);
+      if (found === 'superseded') throw supersede(context, request);
+      return admitLater(request);
     };
     if (!request.signal?.aborted && obstacle() !== undefined) return admitLater(request);
-    const admitted = way.admit(request);
+    const admitted = admit(request);
     if (!(admitted instanceof Promise)) return admitted && begin(admitted);
     const reason = whyPaused(request);
     const isCut = reason === 'offline' || reason === 'server-down';
     return isCut ? goFirst(context, request, admitted, begin) : admitted.then(begin);
   };
-  const admitLater = async (request: SteadyRequest): Promise<Sent> => {
+  const admitLater = async (request: SteadyRequest): Promise<Sending> => {
     const { operation, signal, write } = request;
     const isBehind = (): boolean => !signal?.aborted && write?.obstacle() === 'open';
     const endAt = clock.now() + operation.policyOf(request).maxPauseMs;
@@ -63,21 +60,9 @@ export function admitInOrder(context: OrderContext, way: Way): Way {
     if (end === 'dropped') throw dropped(request, signal);
     // What it waits for may have been done.
     if (end === 'expired') throw supersede(context, request);
-    return admitWrite(request) as Sent | Promise<Sent>;
+    return admitWrite(request) as Sending | Promise<Sending>;
   };
-  return {
-    admit: (request) =>
-      isRead(request) || request.isLocal ? way.admit(request) : admitWrite(request),
-    recordOutcome(sent, outcome, error, response) {
-      way.recordOutcome(sent, outcome, error, response);
-      const { write, url, endWait } = sent.request;
-      endWait?.();
-      if (!write) return;
-      write.recordOutcome(outcome.processed);
-      const created = response?.status === 201 && response.headers.get('location');
-      if (created) writeOrder.recordCreated(write, created, url);
-    },
-  };
+  return (request) => (isRead(request) || request.isLocal ? admit(request) : admitWrite(request));
 }
 
 /** A write that was sent has been answered by then, as a rule. */
@@ -90,9 +75,9 @@ const whyPaused = (request: SteadyRequest): PauseReason | undefined =>
 async function goFirst(
   { clock, waitingWrites }: OrderContext,
   request: SteadyRequest,
-  admitted: Promise<Sent>,
-  begin: (sent: Sent) => Sent | Promise<Sent>,
-): Promise<Sent> {
+  admitted: Promise<Sending>,
+  begin: (sending: Sending) => Sending | Promise<Sending>,
+): Promise<Sending> {
   let sentAt: number | undefined;
   // An upload may take minutes: the reads of those do not wait.
   const isFree = (): boolean =>
@@ -101,9 +86,9 @@ async function goFirst(
   const end = waitingWrites.addSource((origin) => origin === own && isFree());
   request.wait(end);
   try {
-    const sent = await begin(await admitted);
+    const sending = await begin(await admitted);
     sentAt = clock.now();
-    return sent;
+    return sending;
   } catch (error) {
     end();
     throw error;
@@ -118,12 +103,6 @@ const isRead = ({ method, operation }: SteadyRequest): boolean =>
 function isGuarded({ input, init }: SteadyRequest): boolean {
   const headers = readHeaders(input, init);
   return ['if-match', 'if-none-match', 'if-unmodified-since'].some((name) => headers.has(name));
-}
-
-/** Nothing was sent with it. */
-function giveBack({ permit, effect, request }: Sent): void {
-  permit.end(undefined, undefined, true);
-  request.operation.effects.resolve(effect, 'no');
 }
 
 /** The error of a request that is not sent, because it would undo a later write. */
@@ -142,7 +121,7 @@ function warnOfOrder(instance: object, name: string): void {
   warn(
     instance,
     `superseded ${shown(name)}`,
-    `A retry of ${shown(name)} was not sent, because a later write to its URL was: it would have undone that. Give ` +
+    `${shown(name)} was not sent, because a later write to its URL was: it would have undone that. Give ` +
       `the mutations that save the same thing one scope, so that each waits for the one before it.`,
     'mutations.md#autosave',
   );

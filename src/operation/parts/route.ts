@@ -12,7 +12,7 @@ export interface FailureThere {
    * has no wait.
    */
   readonly isLate: boolean;
-  /** The next attempt is paused there. */
+  /** The next attempt is paused there for an outage. */
   readonly isDown: boolean;
   /** How long a rate limit blocks requests there, in milliseconds. */
   readonly limitedMs: number;
@@ -31,14 +31,14 @@ export class Route {
   /** The target of the latest request. */
   at: Destination | undefined;
   #trialAt = Infinity;
-  /** A permit that was granted before the attempt began, for its first request to the same target. */
-  #permit: Permit | undefined;
+  /** A permit that was granted before the attempt began, for its first request to this target. */
+  #kept: { readonly permit: Permit; readonly at: Destination } | undefined;
 
   constructor(at: Destination | undefined) {
     this.at = at;
   }
 
-  /** The target, if it is down. */
+  /** The target, if it or its origin is down. A request to it may be let go all the same: see `FailureThere.isDown`. */
   down(): Destination | undefined {
     const at = this.at;
     return at?.admission.isDown(at.sent.endpoint) ? at : undefined;
@@ -46,15 +46,16 @@ export class Route {
 
   /** Records the target of the next request. @returns the permit that was granted for it before its attempt began. */
   goTo(admission: Admission, sent: SentRequest): Permit | undefined {
-    const permit = this.at?.admission === admission ? this.#permit : undefined;
-    if (permit) this.#permit = undefined;
+    const kept = this.#kept;
     this.at = { admission, sent };
-    return permit;
+    if (!kept || !isSame(kept.at, this.at)) return undefined;
+    this.#kept = undefined;
+    return kept.permit;
   }
 
-  /** Keeps a permit for the first request of the attempt that is about to begin. */
-  keep(permit: Permit): void {
-    this.#permit = permit;
+  /** Keeps a permit for the attempt that is about to begin: for its first request to this target. */
+  keep(permit: Permit, at: Destination): void {
+    this.#kept = { permit, at };
   }
 
   /** Records that a request of the current attempt is a trial: a probe, or released just after recovery. */
@@ -64,9 +65,9 @@ export class Route {
 
   /** Returns a permit that the attempt has not used. */
   returnPermit(): void {
-    const permit = this.#permit;
-    this.#permit = undefined;
-    permit?.end(undefined, undefined, true);
+    const kept = this.#kept;
+    this.#kept = undefined;
+    kept?.permit.end(undefined, undefined, true);
   }
 
   /** Reads what the origin knows about a failed attempt. */
@@ -85,12 +86,18 @@ export class Route {
       // its origin answers will be slow again, so its timeouts do use up retries.
       isTrial: (isRefusal(failure) && limitedMs > 0) || (trialAt < Infinity && !isSlowByNature),
       isLate: trialAt <= admission.outcomes.recoveredAt(),
-      isDown: !!this.down(),
+      isDown: health.downFor(sent) !== undefined,
       limitedMs,
       isAlone: trialAt === Infinity && health.isAlone(sent.endpoint),
     };
   }
 }
+
+/** Whether a permit for one of them lets a request to the other go. */
+const isSame = (one: Destination, other: Destination): boolean =>
+  one.admission === other.admission &&
+  one.sent.endpoint === other.sent.endpoint &&
+  one.sent.limitScope === other.sent.limitScope;
 
 const nowhere: FailureThere = {
   isTrial: false,

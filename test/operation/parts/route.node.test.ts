@@ -18,16 +18,19 @@ const admissionThat = ({
   isAlone = false,
   until = -Infinity,
   recoveredAt = -Infinity,
-  ...says
+  isDown = false,
 }) =>
   ({
-    isDown: () => false,
+    isDown: () => isDown,
     outcomes: { recoveredAt: () => recoveredAt },
     origin: {
-      health: { isBroken: () => isBroken, isAlone: () => isAlone },
+      health: {
+        isBroken: () => isBroken,
+        isAlone: () => isAlone,
+        downFor: () => (isDown ? {} : undefined),
+      },
       limits: { until: () => until },
     },
-    ...says,
   }) as unknown as Destination['admission'];
 
 const timeout = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as const;
@@ -44,26 +47,28 @@ test('what has sent nothing is nowhere', () => {
   });
 });
 
-test('a permit is for the admission that gave it, and goes back where it is not taken', () => {
-  const [here, there] = [admissionThat({}), admissionThat({})];
+test('a permit is for the target that it was given for, and goes back where that is not asked', () => {
+  const [admission, elsewhere] = [admissionThat({}), admissionThat({})];
   const end = vi.fn<() => void>();
   const permit = { isProbe: true, isTrial: true, free() {}, end };
-  const route = new Route({ admission: here, sent });
-  route.keep(permit);
-  expect(route.goTo(there, sent)).toBeUndefined();
-  expect(route.goTo(here, sent)).toBeUndefined();
-  route.keep(permit);
-  expect(route.goTo(here, sent)).toBe(permit);
+  const at = { admission, sent };
+  const route = new Route(at);
+  route.keep(permit, at);
+  expect(route.goTo(elsewhere, sent)).toBeUndefined();
+  expect(route.goTo(admission, { ...sent, endpoint: 'GET /stock' })).toBeUndefined();
+  expect(route.goTo(admission, { ...sent, limitScope: 'GET /stock' })).toBeUndefined();
+  expect(route.goTo(admission, sent)).toBe(permit);
+  expect(route.goTo(admission, sent)).toBeUndefined();
   route.returnPermit();
   expect(end).not.toHaveBeenCalled();
-  route.keep(permit);
+  route.keep(permit, at);
   route.returnPermit();
   route.returnPermit();
   expect(end.mock.calls).toEqual([[undefined, undefined, true]]);
 });
 
 test('a probe that fails is a trial once, and finds out what its origin says', () => {
-  const admission = admissionThat({ isDown: () => true, until: 1500.2, isAlone: true });
+  const admission = admissionThat({ isDown: true, until: 1500.2, isAlone: true });
   const route = new Route({ admission, sent });
   route.recordTrial(900);
   const found = { isLate: false, isDown: true, limitedMs: 501 };

@@ -325,7 +325,7 @@ test('a status of a mutation that was superseded says so, and a warning names th
   expect(first()).toMatchObject({ status: 'unknown', reason: 'superseded' });
   expect(second()).toMatchObject({ status: 'succeeded' });
   expect(warned.mock.calls.map(([text]) => String(text))).toEqual([
-    expect.stringMatching(/A retry of PUT http:\/\/localhost:3000\/docs\/1 was not sent.*scope/),
+    expect.stringMatching(/PUT http:\/\/localhost:3000\/docs\/1 was not sent.*scope/),
   ]);
 });
 

@@ -1,0 +1,116 @@
+import type { Clock } from '../../lib/clock.ts';
+import { TimeLimit } from '../../lib/timer.ts';
+import type { Queued } from './line.ts';
+
+/** Told of the progress of a request before its headers. */
+export interface Progress {
+  /** A part of it has moved: the limit to its headers starts anew. */
+  readonly recordProgress: () => void;
+}
+
+/** What a silence needs of its attempt. */
+interface SilenceContext {
+  readonly clock: Clock;
+  readonly page?: { readonly wasAsleep: (since: number) => boolean } | undefined;
+}
+
+/** The time limit of an attempt. It limits silence, never work: only time in which the server owes something counts. */
+export class Silence implements Queued, Progress {
+  /** How long its headers may take, in milliseconds. */
+  readonly headersMs: number;
+  /** The longest silence within its body, in milliseconds. */
+  readonly idleMs: number;
+  readonly #clock: Clock;
+  readonly #limit: TimeLimit;
+  readonly #onEnd: () => void;
+  /** What is awaited while no body is read: the headers, or a reader of a body. */
+  #awaited: 'nothing' | 'headers' | 'reader' = 'nothing';
+  /** The reads of its body that are under way. */
+  #reads = 0;
+  /** Since when something is awaited, in epoch milliseconds. */
+  #since = -Infinity;
+  /** When the request was handed to its transport, or a part of it or of its answer last moved. */
+  #movedAt = -Infinity;
+
+  /**
+   * @param onEnd - Called when it has been silent for too long.
+   * @param slept - Given the time in which the device slept, which does not count.
+   */
+  constructor(
+    context: SilenceContext,
+    headersMs: number,
+    idleMs: number,
+    onEnd: () => void,
+    slept: ConstructorParameters<typeof TimeLimit>[2],
+  ) {
+    this.headersMs = headersMs;
+    this.idleMs = idleMs;
+    this.#clock = context.clock;
+    this.#limit = new TimeLimit(context, this, slept);
+    this.#onEnd = onEnd;
+  }
+
+  awaitHeaders(): void {
+    this.#await('headers', this.#clock.now());
+  }
+
+  awaitHeadersSinceSent(): void {
+    this.#await('headers', -Infinity);
+  }
+
+  awaitNothing(): void {
+    this.#await('nothing', -Infinity);
+  }
+
+  /** The rest of a body waits for a reader. */
+  awaitReader(): void {
+    this.#await('reader', this.#clock.now());
+  }
+
+  recordProgress(): void {
+    this.#movedAt = this.#clock.now();
+  }
+
+  /** @returns whether it is the only read that is under way. */
+  beginRead(): boolean {
+    if (this.#reads++ > 0) return false;
+    this.#restart(this.#clock.now());
+    return true;
+  }
+
+  endRead(): void {
+    if (--this.#reads === 0) this.#restart(this.#clock.now());
+  }
+
+  /** It has ended: nothing more is awaited. */
+  end(): void {
+    this.#awaited = 'nothing';
+    this.#limit.stop();
+  }
+
+  /** Called by its timer. A part may have moved since that was set. */
+  expire(): void {
+    const leftMs = this.#leftMs();
+    if (leftMs > 0) this.#limit.restart(leftMs);
+    else this.#onEnd();
+  }
+
+  #await(awaited: 'nothing' | 'headers' | 'reader', since: number): void {
+    this.#awaited = awaited;
+    this.#restart(since);
+  }
+
+  #restart(since: number): void {
+    this.#since = since;
+    this.#limit.restart(Math.max(0, this.#leftMs()));
+  }
+
+  #leftMs(): number {
+    return Math.max(this.#since, this.#movedAt) + this.#limitMs() - this.#clock.now();
+  }
+
+  #limitMs(): number {
+    if (this.#awaited === 'headers') return this.headersMs;
+    return this.#reads > 0 || this.#awaited === 'reader' ? this.idleMs : Infinity;
+  }
+}
