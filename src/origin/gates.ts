@@ -90,7 +90,7 @@ export function whyPaused(origin: Origin, place: Place): Pause {
   const { network, limits, slowStart } = origin;
   const { endpoint, limitScope } = place;
   // First, because the origin is not at fault if the device is offline.
-  if (network.isOffline()) return { reason: 'offline', retryAt: network.retryAt() };
+  if (connectivity(origin, place) > open) return { reason: 'offline', retryAt: network.retryAt() };
   const down = origin.health.downFor(place);
   const limitedUntil = limits.until(limitScope);
   if (limitedUntil > open && down) {

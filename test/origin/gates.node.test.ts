@@ -96,6 +96,13 @@ test('offline, nothing goes that has to leave the device', () => {
   ]);
 });
 
+test('offline, what may go without a network is kept back by its limit, and shown so', () => {
+  const rig = openOrigin({}, undefined, undefined, undefined, offline);
+  rig.admission.pause('a', 1000);
+  expect(rig.admission.whyPaused(place).reason).toBe('offline');
+  expect(rig.admission.whyPaused({ ...place, mayBeOffline: true }).reason).toBe('rate-limited');
+});
+
 test('where the only place is taken, one that waits needs a place and nothing else', async () => {
   const { limitConcurrency } = await import('steadfetch');
   const rig = openOrigin({ concurrency: limitConcurrency({ maxInFlight: 1 }) });

@@ -29,7 +29,7 @@ type Admit = FetchContext['admit'];
  */
 export function admitInOrder(context: OrderContext, admit: Admit): Admit {
   const { clock, operations, writeOrder } = context;
-  const admitWrite = (request: SteadyRequest): ReturnType<Admit> => {
+  const admitWrite = (request: SteadyRequest, endAt?: number): ReturnType<Admit> => {
     const write = writeOrder.ask(request.operation, request, isGuarded(request));
     request.setWrite(write);
     const obstacle = (): Obstacle | undefined => {
@@ -43,24 +43,27 @@ export function admitInOrder(context: OrderContext, admit: Admit): Admit {
       // First, so that the error counts nothing of it as sent.
       sending.settle(failures.aborted);
       if (found === 'superseded') throw supersede(context, request);
-      return admitLater(request);
+      return admitLater(request, endAt);
     };
-    if (!request.signal?.aborted && obstacle() !== undefined) return admitLater(request);
+    if (!request.signal?.aborted && obstacle() !== undefined) return admitLater(request, endAt);
     const admitted = admit(request);
     if (!(admitted instanceof Promise)) return admitted && begin(admitted);
     const reason = whyPaused(request);
     const isCut = reason === 'offline' || reason === 'server-down';
     return isCut ? goFirst(context, request, admitted, begin) : admitted.then(begin);
   };
-  const admitLater = async (request: SteadyRequest): Promise<Sending> => {
+  /** `endAt`: when a wait ends that it goes on with, in epoch milliseconds. */
+  const admitLater = async (
+    request: SteadyRequest,
+    endAt = clock.now() + request.operation.policyOf(request).maxPauseMs,
+  ): Promise<Sending> => {
     const { operation, signal, write } = request;
     const isBehind = (): boolean => !signal?.aborted && write?.obstacle() === 'open';
-    const endAt = clock.now() + operation.policyOf(request).maxPauseMs;
-    const end = await letGoFirst(clock, operation, isBehind, endAt, operations.waits);
+    const end = await letGoFirst(clock, operation, isBehind, endAt, true, operations.waits);
     if (end === 'dropped') throw dropped(request, signal);
     // What it waits for may have been done.
     if (end === 'expired') throw supersede(context, request);
-    return admitWrite(request) as Sending | Promise<Sending>;
+    return admitWrite(request, endAt) as Sending | Promise<Sending>;
   };
   return (request) => (isRead(request) || request.isLocal ? admit(request) : admitWrite(request));
 }

@@ -3,18 +3,24 @@ import { createAlarm } from '../../lib/timer.ts';
 import type { PausedAttempt, Waiting } from '../../operation/environment.ts';
 import type { Operation } from '../../operation/operation.ts';
 
-/** Whether the others have gone is looked at so often. */
+/** How often it is checked whether the others have gone. */
 const checkMs = 50;
 
 /** How such a wait ended: it goes, its time was up, or it is no longer wanted. */
 type WaitEnd = 'sent' | 'expired' | 'dropped';
 
-/** Waits while others go first, until `endAt` at most, and shows that on its operation. `waits`: what ends with the instance. */
+/**
+ * Waits while others go first, until `endAt` at most, and shows that on its operation.
+ *
+ * @param isFirm - Going before them would do harm, so that Try now does not end the wait.
+ * @param waits - What ends with the instance.
+ */
 export function letGoFirst(
   clock: Clock,
   operation: Operation,
   isBehind: () => boolean,
   endAt: number,
+  isFirm: boolean,
   waits?: Set<Waiting>,
 ): Promise<WaitEnd> {
   return new Promise((resolve) => {
@@ -27,7 +33,7 @@ export function letGoFirst(
     };
     const paused: PausedAttempt = {
       pause: { reason: 'queued', retryAt: undefined },
-      go: () => end('sent'),
+      go: () => !isFirm && end('sent'),
       renew() {},
       expire: () => end('expired'),
       drop: () => end('dropped'),

@@ -49,7 +49,8 @@ export class WaitingWrites {
    */
   async letGoFirst(operation: Operation): Promise<boolean> {
     const isBehind = (): boolean => this.isAheadOf(operation);
-    const end = await letGoFirst(this.#clock, operation, isBehind, this.#clock.now() + longestMs);
+    const endAt = this.#clock.now() + longestMs;
+    const end = await letGoFirst(this.#clock, operation, isBehind, endAt, false);
     if (end === 'expired') this.#passed.add(operation);
     return end !== 'expired';
   }
