@@ -1,6 +1,7 @@
 import { fingerprintOf } from '../../lib/fingerprint.ts';
 import {
   type FixedBody,
+  type KeyRules,
   type PastStep,
   type Step,
   Submission,
@@ -66,7 +67,7 @@ export class EntrySubmission extends Submission {
     return this.#wasOut;
   }
 
-  override recordSent(step: Step, rules: { readonly lifetimeMs?: number | undefined }): void {
+  override recordSent(step: Step, rules: KeyRules): void {
     super.recordSent(step, rules);
     if (process.env.NODE_ENV !== 'production' && rules.lifetimeMs === undefined)
       warnOfLifetime(step);

@@ -5,8 +5,8 @@ import {
   type MutationCache,
   hashKey,
 } from '@tanstack/react-query';
-import { checkSpread, definitionBehind } from '../mutation/definition.ts';
-import { onChange, mayHaveBegun, runOf } from '../mutation/execution.ts';
+import { definitionBehind } from '../mutation/definition.ts';
+import { onChange, recordOf } from '../mutation/record.ts';
 import { createStatusStores, type StatusStore } from './store.ts';
 import type { FailureReport } from '../../operation/facts.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
@@ -77,7 +77,6 @@ export const mutationStatusesOf: (client: QueryClient, operation: string) => Sta
         return [
           mutations.subscribe(({ type, mutation }) => {
             if (!mutation) return;
-            if (process.env.NODE_ENV !== 'production' && type === 'added') checkSpread(mutation);
             if (type === 'removed') index();
             else enter(mutation);
             if (type === 'added') warnOfKeys?.(idsOf(mutation), ids());
@@ -102,7 +101,7 @@ export function mutationStatus(
   if (!mutation || mutation.state.status === 'idle') return idle;
   const { status, failureCount, failureReason, error } = mutation.state;
   // Of ours, React Query sees only the end.
-  const own = runOf(mutation)?.operation;
+  const own = recordOf(mutation).run?.operation;
   const lastError: unknown = error ?? failureReason ?? own?.errors.lastError ?? undefined;
   const now = instance.clock.now();
   const report = own?.errors.reportOf(lastError, now) ?? reportOf(lastError, now);
@@ -147,7 +146,7 @@ function isUnknown(
   report: FailureReport,
   operation: Operation | undefined,
 ): boolean {
-  const wasSent = definitionBehind(mutation.options.mutationFn)?.wasSent?.();
+  const wasSent = !!recordOf(mutation).submission?.wasSent;
   return wasSent || (!isUnbegun(mutation, report) && mayHaveTakenEffect(report, operation));
 }
 
@@ -176,7 +175,7 @@ function isUnbegun(mutation: Mutation, { failure, request }: FailureReport): boo
   const { options, state } = mutation;
   return (
     !!definitionBehind(options.mutationFn) &&
-    !mayHaveBegun(mutation) &&
+    !recordOf(mutation).isBegun &&
     failure.kind === 'error' &&
     request?.method === undefined &&
     state.error instanceof Error
