@@ -101,13 +101,10 @@ export class Submission implements Born {
     this.isStuck = true;
     this.keep();
   }
-  /** A step is sent to an API that remembers its key for this long. */
-  recordSent(step: Step, { lifetimeMs = Infinity }: KeyRules): void {
+  /** A step is sent, done, or refused. @param sentTo - The rules of the API that it is sent to. */
+  recordStep(step: Step, sentTo?: KeyRules): void {
+    const { lifetimeMs = Infinity } = sentTo ?? {};
     this.expiresAt = Math.min(this.expiresAt, this.createdAt + lifetimeMs);
-    this.recordStep(step);
-  }
-  /** A step is sent, done, or refused. */
-  recordStep(step: Step): void {
     const { attempt: _, ...past } = step;
     this.past = [...this.past.filter(({ id }) => id !== step.id), past];
     this.keep();
@@ -141,18 +138,18 @@ export interface Step {
   /** Method and absolute URL. */
   readonly target: string;
   readonly key: string;
-  /** One key never has two payloads: what was sent first is what is sent. Undefined where only the digest is kept. */
-  body?: FixedBody | undefined;
-  /** What its body is known by. */
+  /** One key never has two payloads: the bytes that were sent first are sent again. Undefined where only the digest is kept. */
+  readonly body?: FixedBody | undefined;
+  /** Identifies its body. */
   readonly digest?: string | undefined;
-  /** The latest attempt that it was part of. */
-  attempt: number;
+  /** The latest attempt that it was part of; 0 for one before this operation. */
+  readonly attempt: number;
   /** When it was first sent, in epoch milliseconds. */
-  sentAt?: number | undefined;
-  /** It was answered, and well. */
-  isDone?: boolean | undefined;
+  readonly sentAt?: number | undefined;
+  /** It succeeded. */
+  readonly isDone?: boolean | undefined;
   /** It was definitely refused: its key stands for that refusal. */
-  isRefused?: boolean | undefined;
+  readonly isRefused?: boolean | undefined;
   /** How many keys of it stand for refusals. @default 0 */
   readonly refusals?: number | undefined;
 }
@@ -161,12 +158,12 @@ export interface Step {
 export const stepTarget = (method: string, url: string): string =>
   `${method} ${toUrl(url)?.href ?? url}`.replace(/#.*/s, '');
 
-/** What is kept of a step when its operation is over. */
+/** The facts of a step that are kept when its operation is over. */
 export type PastStep = Omit<Step, 'attempt'>;
 
 /**
- * The steps of a submission that the user sends again. What was definitely refused takes a fresh key:
- * the old one would be answered with the same refusal for ever.
+ * The steps of a submission that the user sends again. One that was definitely refused gets a fresh key: the old one
+ * would be answered with the same refusal for ever.
  */
 export function renewRefused(steps: readonly PastStep[]): readonly PastStep[] {
   return steps.map((step) => {
@@ -175,14 +172,21 @@ export function renewRefused(steps: readonly PastStep[]): readonly PastStep[] {
   });
 }
 
-/** The keyed requests of an operation, each of which waits its turn to be told which step it is. */
+/** A request that needs a key. */
+export interface StepRequest {
+  /** Method and absolute URL. */
+  readonly target: string;
+  /** The key that it has already. */
+  readonly own: string | undefined;
+  readonly name: string | undefined;
+  readonly attempt: number;
+  /** The body as it was passed this time. */
+  readonly body: () => Promise<BodyInit | null>;
+}
+
+/** The keyed requests of an operation. */
 export interface Steps {
-  readonly known: Map<string, Step>;
-  turn: Promise<unknown>;
-  /** The latest attempt with a keyed request, and where the first of them goes: the others need names. */
-  asked?: { readonly attempt: number; readonly target: string } | undefined;
-  /** Why no request of this attempt goes any more: it could not be told which step one of them is. */
-  mistake?: { readonly attempt: number; readonly error: unknown } | undefined;
-  /** The submission may have been sent by an earlier operation. */
-  readonly wasSent: boolean;
+  readonly known: ReadonlyMap<string, Step>;
+  readonly take: (request: StepRequest) => Promise<Step>;
+  readonly change: (step: Step, change: Partial<Step>) => Step;
 }

@@ -67,9 +67,9 @@ export class EntrySubmission extends Submission {
     return this.#wasOut;
   }
 
-  override recordSent(step: Step, rules: KeyRules): void {
-    super.recordSent(step, rules);
-    if (process.env.NODE_ENV !== 'production' && rules.lifetimeMs === undefined)
+  override recordStep(step: Step, sentTo?: KeyRules): void {
+    super.recordStep(step, sentTo);
+    if (process.env.NODE_ENV !== 'production' && sentTo && sentTo.lifetimeMs === undefined)
       warnOfLifetime(step);
   }
 
