@@ -1,7 +1,7 @@
 import type { ErrorMaker, RequestFacts } from '../operation/facts.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Effect } from '../operation/parts/effects.ts';
-import type { KeyRules, Step, Steps } from '../operation/parts/submission.ts';
+import type { Step, Steps } from '../operation/parts/submission.ts';
 import { endedWithSession, type Live } from '../operation/parts/session.ts';
 import type { Write } from '../operation/write-order.ts';
 import { definePolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
@@ -165,13 +165,6 @@ export class SteadyRequest implements RequestFacts, Live {
     this.step = step;
     this.steps = steps;
     this.keyed = true;
-  }
-
-  /** Changes its step, for all requests that are the same step. @param sentTo - The rules of the API that it is sent to. */
-  changeStep(change: Partial<Step>, sentTo?: KeyRules): void {
-    if (!this.step || !this.steps) return;
-    this.step = this.steps.change(this.step, change);
-    this.operation.submission?.recordStep(this.step, sentTo);
   }
 
   /** It has gone. */

@@ -6,6 +6,7 @@ import { createError, NotSentError } from '../operation/errors.ts';
 import type { Step } from '../operation/parts/submission.ts';
 import type { Failure, HttpFailure } from '../policy/outcome.ts';
 import { whyForgotten } from './key.ts';
+import { changeStep } from './steps.ts';
 
 /**
  * The failure of a keyed request, as its API means it; undefined if the answer means success.
@@ -96,7 +97,7 @@ function recordRefusal({ request, effect }: Attempt, { id }: Step): void {
   const { submission, effects } = request.operation;
   // The effect of this attempt itself is resolved with the attempt.
   if (effect) effects.refuse(effect);
-  request.changeStep({ isRefused: true });
+  changeStep(request, { isRefused: true });
   const known = [...(request.steps?.known.values() ?? [])];
   const isAll = known.every(({ sentAt, isRefused }) => sentAt === undefined || isRefused);
   if (submission?.isEarlier(id) && isAll && !submission.isUnkeyed) submission.recordRefused();

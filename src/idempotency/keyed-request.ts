@@ -13,7 +13,7 @@ import { boundaryOf, isSameBody, putFields, type TakenFields, takeFields } from 
 import { interpretAnswer, refuseForgotten } from './interpret-response.ts';
 import { insertBodyText, readBodyText } from './json-body.ts';
 import { serializeKey } from './key.ts';
-import { bareKey, KeyedSteps } from './steps.ts';
+import { bareKey, changeStep, KeyedSteps } from './steps.ts';
 import { recordStray } from './stray.ts';
 import { warnOfChange } from './warnings.ts';
 
@@ -37,7 +37,7 @@ export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
     if (!request.step) return undefined;
     refuseForgotten(attempt, request.step);
     const sentAt = request.step.sentAt ?? context.clock.now();
-    request.changeStep({ sentAt, isRefused: undefined }, profileOf(request));
+    changeStep(request, { sentAt, isRefused: undefined }, profileOf(request));
     return undefined;
   },
   async classify(attempt, response, failure, shown) {
@@ -47,7 +47,7 @@ export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
   },
   end({ request }, { kind }) {
     // If its headers were good and its body was not, it may be sent again, with its key.
-    request.changeStep({ isDone: kind === 'ok' || undefined });
+    changeStep(request, { isDone: kind === 'ok' || undefined });
   },
 };
 

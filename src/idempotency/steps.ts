@@ -1,8 +1,10 @@
+import type { SteadyRequest } from '../fetch/request.ts';
 import { inDevelopment } from '../lib/development.ts';
 import { reject } from '../lib/input/check.ts';
 import { shown } from '../lib/input/url.ts';
 import type {
   FixedBody,
+  KeyRules,
   Step,
   StepRequest,
   Steps,
@@ -13,6 +15,15 @@ import { createIdempotencyKey, deriveKey } from './key.ts';
 
 /** A key without the quotes of a structured field. */
 export const bareKey = (key: string): string => key.replace(/^"(.*)"$/s, '$1');
+
+/** Changes the step of a request, for all requests that are the same step. @param sentTo - The rules of the API that it is sent to. */
+export function changeStep(request: SteadyRequest, change: Partial<Step>, sentTo?: KeyRules): void {
+  const { step, steps, operation } = request;
+  if (!step || !steps) return;
+  const changed = steps.change(step, change);
+  request.setStep(changed, steps);
+  operation.submission?.recordStep(changed, sentTo);
+}
 
 /**
  * The keyed requests of an operation. The first of an attempt needs no name, and every other one does: so the key of a

@@ -1,4 +1,4 @@
-import type { Mutation, MutationCacheNotifyEvent, QueryClient } from '@tanstack/react-query';
+import type { Mutation, QueryClient } from '@tanstack/react-query';
 import { SteadyRequest } from '../../fetch/request.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { inDevelopment } from '../../lib/development.ts';
@@ -8,7 +8,12 @@ import type { Operations } from '../../operation/operations.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
 import { endedWithSession } from '../../operation/parts/session.ts';
 import { definitionBehind, warnOfSpread } from './definition.ts';
-import { identify, recordOf } from './record.ts';
+
+/** Pending mutations that left their cache, or whose session has ended. */
+export const gone: Set<Mutation> = new Set();
+
+/** The id of the newest operation when a mutation was submitted. */
+const submittedAfter = new WeakMap<Mutation, number>();
 
 /** The parts of an instance that the end of a mutation needs. */
 export interface MutationEndContext {
@@ -25,36 +30,34 @@ export interface MutationEndContext {
 export function followMutations(client: QueryClient, context: MutationEndContext): () => void {
   const { operations } = context;
   const cache = client.getMutationCache();
+  const recordSubmit = (mutation: Mutation): void => {
+    if (!submittedAfter.has(mutation)) submittedAfter.set(mutation, operations.lastId);
+  };
   for (const mutation of cache.getAll()) {
     add(mutation);
-    recordOf(mutation).recordSubmit(operations.lastId);
+    recordSubmit(mutation);
   }
   return cache.subscribe((event) => {
     const { type, mutation } = event;
     if (!mutation) return;
     if (type === 'added') add(mutation);
     else if (type === 'removed') endMutation(mutation, false, context);
-    else if (type === 'updated') followUpdate(mutation, event.action.type, context);
+    else if (type === 'updated') {
+      const action = event.action.type;
+      if (action === 'pending') recordSubmit(mutation);
+      // React Query is about to wait, or to continue.
+      const isNext = action === 'failed' || action === 'continue';
+      if (isNext && gone.has(mutation)) refuseNext(mutation, context);
+      if (mutation.state.status !== 'pending') gone.delete(mutation);
+    }
   });
 }
 
 function add(mutation: Mutation): void {
-  if (definitionBehind(mutation.options.mutationFn)) identify(mutation);
+  // React Query calls a mutationFn as a method of the options of its mutation, which one observer would otherwise
+  // share among its mutations. With options of its own, it is known which mutation a mutationFn is called for.
+  if (definitionBehind(mutation.options.mutationFn)) mutation.setOptions({ ...mutation.options });
   inDevelopment(() => warnOfSpread(mutation));
-}
-
-type UpdateEvent = Extract<MutationCacheNotifyEvent, { readonly type: 'updated' }>;
-
-function followUpdate(
-  mutation: Mutation,
-  action: UpdateEvent['action']['type'],
-  context: MutationEndContext,
-): void {
-  const record = recordOf(mutation);
-  if (action === 'pending') record.recordSubmit(context.operations.lastId);
-  // React Query is about to wait, or to continue.
-  if (record.isGone && (action === 'failed' || action === 'continue'))
-    refuseNext(mutation, context);
 }
 
 /** Ends a mutation that left its cache, or whose session has ended: it sends nothing more. */
@@ -68,12 +71,12 @@ export function endMutation(
   const definition = definitionBehind(mutation.options.mutationFn);
   // Another instance has a session of its own.
   if (isSessionOver && definition && definition.instance.operations !== operations) return;
-  const record = recordOf(mutation);
-  record.leave();
+  gone.add(mutation);
   if (definition) definition.end(mutation, isSessionOver);
   else endPlain(mutation, context);
   // The requests of an outbox are not lone.
-  if (!definition?.follow) endLoneRequests(record.submittedAfter ?? operations.lastId, operations);
+  if (!definition?.follow)
+    endLoneRequests(submittedAfter.get(mutation) ?? operations.lastId, operations);
 }
 
 /** Ends the requests of no operation that began since: it is not known which of them are a plain mutation's. */

@@ -146,7 +146,7 @@ export function mutationOptions(
       const { submissionOf = () => createSubmission(instance.clock) } = extras;
       const submission = record.begin(() => submissionOf(variables as never));
       const operation = instance.operations.begin('mutation', {
-        policy: record.isGone ? { ...own, ...nowOrNever } : own,
+        policy: record.isGone() ? { ...own, ...nowOrNever } : own,
         submission,
         submissionCode: submissionExtension,
       });

@@ -3,7 +3,7 @@ import type { BoundFetch } from '../../fetch/bind-fetch.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { Owner } from '../../operation/owner.ts';
 import type { Submission } from '../../operation/parts/submission.ts';
-import { definitionBehind } from './definition.ts';
+import { gone } from './lifecycle.ts';
 
 /** One call of a mutationFn of ours by React Query, with all attempts of its loop. */
 export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading' | 'isIdle'> {
@@ -14,21 +14,14 @@ export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading' | 'i
 
 const records = new WeakMap<Mutation, MutationRecord>();
 
-/** Mutations of ours that left their cache, or whose session ended, before their mutationFn was called. */
-const gone = new Set<Mutation>();
-
-/** All facts about a mutation that React Query does not keep, and the owner of its operation. */
+/** The facts about a mutation of ours that React Query does not keep, and the owner of its operation. */
 class MutationRecord extends Owner {
   /** The newest run; undefined before its mutationFn was called. */
   run: MutationRun | undefined;
   /** The same for all calls of its mutationFn. */
   submission: Submission | undefined;
-  /** Whether its mutationFn may have been called in this page. */
+  /** Its mutationFn may have been called in this page. */
   isBegun = false;
-  /** It left its cache, or its session has ended. */
-  isGone = false;
-  /** The id of the newest operation when it was submitted. */
-  submittedAfter: number | undefined;
   readonly #mutation: Mutation | undefined;
   /** The error of a cancellation before its turn; boxed, because it may be any value. */
   #refusal: { readonly error: unknown } | undefined;
@@ -39,21 +32,17 @@ class MutationRecord extends Owner {
     this.#mutation = mutation;
   }
 
-  recordSubmit(newestOperation: number): void {
-    this.submittedAfter ??= newestOperation;
-  }
-
-  leave(): void {
-    this.isGone = true;
-    const isOurs = definitionBehind(this.#mutation?.options.mutationFn);
-    if (isOurs && !this.run) gone.add(this.#mutation as Mutation);
-  }
-
   /** Ends it with this error when its turn comes. */
   refuse(error: unknown): void {
     this.#refusal = { error };
   }
 
+  /** It left its cache, or its session has ended. */
+  isGone(): boolean {
+    return this.#mutation !== undefined && gone.has(this.#mutation);
+  }
+
+  /** Its mutationFn may be called. */
   recordBegun(): void {
     this.isBegun = true;
   }
@@ -72,7 +61,6 @@ class MutationRecord extends Owner {
   begin(createSubmission: () => Submission): Submission {
     if (this.run) this.submission?.recordResent();
     this.recordBegun();
-    if (this.#mutation) gone.delete(this.#mutation);
     if (this.#refusal) throw this.#refusal.error;
     return (this.submission ??= createSubmission());
   }
@@ -99,14 +87,6 @@ export function recordOf(mutation: Mutation): MutationRecord {
 export const runOf = (mutation: Mutation): MutationRun | undefined => records.get(mutation)?.run;
 
 /**
- * Gives a mutation an options object that no other one has. React Query calls a mutationFn as a method of the
- * options of its mutation, which one observer would otherwise share among its mutations.
- */
-export function identify(mutation: Mutation): void {
-  mutation.setOptions({ ...mutation.options });
-}
-
-/**
  * The record of the mutation that a mutationFn is called for.
  *
  * @param options - The object that it is called as a method of. A client that is not followed yet, or a server, may
@@ -116,7 +96,6 @@ export function recordBehind(
   options: unknown,
   { client }: MutationFunctionContext,
 ): MutationRecord {
-  for (const one of gone) if (one.state.status !== 'pending') gone.delete(one);
   const all = new Set([...gone, ...client.getMutationCache().getAll()]);
   const own = [...all].filter((one) => one.options === options && one.state.status === 'pending');
   const mutation = own.find((one) => !runOf(one)) ?? own[0];
