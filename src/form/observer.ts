@@ -11,7 +11,7 @@ import type { Submission } from '../operation/parts/submission.ts';
 import type { Instance } from '../react-query/instance.ts';
 import { define, definitionBehind, extendMutation } from '../react-query/mutation/definition.ts';
 import { recordOf } from '../react-query/mutation/record.ts';
-import { mutationStatus } from '../react-query/status/mutation.ts';
+import { mutationStatus, type MutationTarget } from '../react-query/status/mutation.ts';
 
 type Options = UseMutationOptions<unknown, Error, unknown>;
 
@@ -25,8 +25,8 @@ const silent = {
 
 /** The mutations of a form, one after the other. */
 export class FormObserver {
-  /** Its name for `useMutationStatus`. */
-  readonly target: string;
+  /** Its target for `useMutationStatus`. */
+  readonly target: MutationTarget;
   readonly #client: QueryClient;
   readonly #instance: Instance;
   readonly #observer: MutationObserver<unknown, Error, unknown>;
@@ -42,7 +42,7 @@ export class FormObserver {
   constructor(client: QueryClient, instance: Instance, target: string, listener: () => void) {
     this.#client = client;
     this.#instance = instance;
-    this.target = target;
+    this.target = { mutation: target };
     this.#observer = new MutationObserver(client, {});
     this.#observer.subscribe(listener);
   }
@@ -52,7 +52,7 @@ export class FormObserver {
     // The mutationFn may come from setMutationDefaults.
     const { mutationFn } = this.#client.defaultMutationOptions(options);
     if (this.#given !== mutationFn)
-      this.#own = extendMutation('useSafeSubmit', mutationFn, { target: this.target });
+      this.#own = extendMutation('useSafeSubmit', mutationFn, { target: this.target.mutation });
     this.#given = mutationFn;
     const own = this.#own && { mutationFn: this.#own };
     this.#observer.setOptions({ ...options, ...own, ...this.#finishing });

@@ -1,9 +1,7 @@
-import { createIdempotencyKey, ageOf } from '../idempotency/key.ts';
+import { createIdempotencyKey } from '../idempotency/key.ts';
 import { promptBeforeUnload } from '../lib/browser/page.ts';
-import type { Clock } from '../lib/clock.ts';
 import { inDevelopment } from '../lib/development.ts';
 import { warn } from '../lib/input/warn.ts';
-import { startAlarm } from '../lib/timer.ts';
 import { reportOf } from '../operation/error-info.ts';
 import type { FormObserver } from './observer.ts';
 import { type FormSubmission, isFruitless, type Submissions, TabSubmission } from './submission.ts';
@@ -104,33 +102,12 @@ function isStuck(
   return known?.key === key && known.isRepeatable === true && isFruitless(known);
 }
 
-/**
- * Watches the end of an unknown submission without a press: an outbox delivers it, or its key expires.
- *
- * @returns a function that stops it.
- */
-export function watchSubmission(
-  { key, createdAt, expiresAt = Infinity, aheadMs }: FormSubmission,
-  observer: FormObserver,
-  clock: Clock,
-  onExpired: () => void,
-  onDone: (data: unknown) => void,
-): () => void {
-  const leftMs = expiresAt - createdAt - ageOf({ createdAt, aheadMs }, clock);
-  const alarm = startAlarm(clock, leftMs + 1, onExpired);
-  const unfollow = observer.follow(key, onDone);
-  return () => {
-    alarm(Infinity);
-    unfollow?.();
-  };
-}
-
 function warnOfNoKey(observer: FormObserver): void {
-  const { target } = observer;
+  const { mutation: name } = observer.target;
   warn(
     observer,
-    target,
-    `useSafeSubmit, ${target}: no request of this submission carried its idempotency key, so it cannot be ` +
+    name,
+    `useSafeSubmit, ${name}: no request of this submission carried its idempotency key, so it cannot be ` +
       `sent again without asking the user. Send it with the json or fetch of the mutationFn's context, ` +
       `also after an await, or give another client context.takeKey() as its key.`,
   );

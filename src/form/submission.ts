@@ -51,64 +51,68 @@ export interface PageFacts {
 }
 
 /** The submissions of one form. The storage of the tab counts: another page of it may have sent one meanwhile. */
-export interface Submissions {
-  readonly read: () => FormSubmission | undefined;
-  readonly write: (submission: FormSubmission) => void;
-  /** Changes the submission with this key, if it is still there. */
-  readonly update: (key: string, change: Partial<FormSubmission>) => void;
-  /** Forgets the submission with this key, if it is still there, and the one before it. */
-  readonly remove: (key: string) => void;
-  /** Forgets the submission with this key, which was certainly not done: the one before it is known again. */
-  readonly undo: (key: string) => void;
-  /** Forgets all of them. */
-  readonly forget: () => void;
-  /** The facts that this page knows about the submission with this key. */
-  readonly inPage: (key: string) => PageFacts;
-  readonly remember: (key: string, facts: PageFacts) => void;
+export class Submissions {
   /**
    * The text bodies that this page has sent, by their digests: the same bytes are sent again, even if the same content
    * is written otherwise by then. Files are not kept.
    */
-  readonly texts: Map<string, string>;
-}
+  readonly texts: Map<string, string> = new Map();
+  readonly #inPage: Map<string, PageFacts> = new Map();
+  readonly #storage: TabStorage;
+  readonly #name: string;
 
-/** The submissions of the form with this name in this tab. */
-export function createSubmissions(storage: TabStorage, form: string): Submissions {
-  const name = formPrefix + form;
-  const texts = new Map<string, string>();
-  const facts = new Map<string, PageFacts>();
-  const read = (): FormSubmission | undefined => parse(storage.read(name));
-  const put = (submission: FormSubmission): void => storage.write(name, JSON.stringify(submission));
-  const forget = (): void => {
-    storage.remove(name);
-    texts.clear();
-    facts.clear();
-  };
-  return {
-    texts,
-    read,
-    forget,
-    inPage: (key) => facts.get(key) ?? {},
-    remember: (key, known) => void facts.set(key, known),
-    write(submission) {
-      // If the storage is full, the submission before must not come back.
-      storage.remove(name);
-      put(submission);
-    },
-    update(key, change) {
-      const known = read();
-      if (known?.key === key) put({ ...known, ...change });
-    },
-    remove(key) {
-      if (read()?.key === key) forget();
-    },
-    undo(key) {
-      const known = read();
-      if (known?.key !== key) return;
-      if (known.before) put(known.before);
-      else forget();
-    },
-  };
+  constructor(storage: TabStorage, form: string) {
+    this.#storage = storage;
+    this.#name = formPrefix + form;
+  }
+
+  read(): FormSubmission | undefined {
+    return parse(this.#storage.read(this.#name));
+  }
+
+  write(submission: FormSubmission): void {
+    // If the storage is full, the submission before must not come back.
+    this.#storage.remove(this.#name);
+    this.#put(submission);
+  }
+
+  /** Changes the submission with this key, if it is still there. */
+  update(key: string, change: Partial<FormSubmission>): void {
+    const known = this.read();
+    if (known?.key === key) this.#put({ ...known, ...change });
+  }
+
+  /** Forgets the submission with this key, if it is still there, and the one before it. */
+  remove(key: string): void {
+    if (this.read()?.key === key) this.forget();
+  }
+
+  /** Forgets the submission with this key, which was certainly not done: the one before it is known again. */
+  undo(key: string): void {
+    const known = this.read();
+    if (known?.key !== key) return;
+    if (known.before) this.#put(known.before);
+    else this.forget();
+  }
+
+  /** Forgets all of them. */
+  forget(): void {
+    this.#storage.remove(this.#name);
+    this.texts.clear();
+    this.#inPage.clear();
+  }
+
+  /** The facts that only this page knows about the submission with this key. */
+  inPage(key: string): PageFacts {
+    return this.#inPage.get(key) ?? {};
+  }
+  remember(key: string, facts: PageFacts): void {
+    this.#inPage.set(key, facts);
+  }
+
+  #put(submission: FormSubmission): void {
+    this.#storage.write(this.#name, JSON.stringify(submission));
+  }
 }
 
 /** Other code of the page may have written to the storage. */
@@ -152,10 +156,9 @@ export class TabSubmission extends Submission {
 
   protected override keep(): void {
     const { isUnkeyed, isStuck, expiresAt, past } = this;
-    const { texts, update } = this.#submissions;
     for (const { body, digest } of past)
-      if (typeof body === 'string' && digest) texts.set(digest, body);
-    update(this.key, {
+      if (typeof body === 'string' && digest) this.#submissions.texts.set(digest, body);
+    this.#submissions.update(this.key, {
       isRepeatable: isUnkeyed ? false : this.isRepeatable || undefined,
       steps: past.map((step) => ({ ...step, body: undefined })),
       ...(isStuck && { isStuck }),
@@ -176,7 +179,7 @@ export type ConfirmationReason =
   | 'no-key'
   | 'cannot-find-out';
 
-/** What a press of Submit leads to. */
+/** The plan for a press of Submit. */
 export type SubmissionPlan =
   | { readonly kind: 'send'; readonly submission: FormSubmission; readonly wasSent: boolean }
   | { readonly kind: 'ask'; readonly reason: ConfirmationReason; readonly key: string };

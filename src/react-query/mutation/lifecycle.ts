@@ -80,12 +80,12 @@ export function endMutation(
 }
 
 /** Ends the requests of no operation that began since: it is not known which of them are a plain mutation's. */
-function endLoneRequests(submittedAfter: number, { live }: Operations): void {
+function endLoneRequests(afterId: number, { live }: Operations): void {
   for (const request of live) {
     if (!(request instanceof SteadyRequest)) continue;
     const { operation, isOut } = request;
     const { id, kind } = operation.ref;
-    if (!operation.given.isSingle || kind === 'query' || id <= submittedAfter) continue;
+    if (!operation.given.isSingle || kind === 'query' || id <= afterId) continue;
     operation.leave();
     // A request that is under way may be the log-out itself. It is not sent again.
     if (!isOut) request.endSession();

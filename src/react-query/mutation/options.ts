@@ -27,9 +27,9 @@ import {
 } from './definition.ts';
 import { recordBehind } from './record.ts';
 
-/** What a mutationFn of `mutationOptions` is told, beside what React Query tells it. */
+/** The context of a mutationFn of `mutationOptions`: React Query's own, and more. */
 export interface SteadyMutationContext extends MutationFunctionContext {
-  /** `steady.fetch` for this mutation: what it sends is part of it, also after an await. */
+  /** `steady.fetch` for this mutation: its requests are part of it, also after an await. */
   readonly fetch: SteadyFetch;
   /** `steady.json` for this mutation. */
   readonly json: SteadyJson;
@@ -57,7 +57,7 @@ export interface SteadyMutationContext extends MutationFunctionContext {
   readonly signal: AbortSignal;
 }
 
-/** What `mutationOptions` takes: React Query's options, and a policy. */
+/** The options of `mutationOptions`: React Query's own, and a policy. */
 export interface SteadyMutationOptions<
   TData = unknown,
   TError = DefaultError,
@@ -69,7 +69,7 @@ export interface SteadyMutationOptions<
 > {
   /** Runs once for each attempt. */
   readonly mutationFn: (variables: TVariables, context: SteadyMutationContext) => Promise<TData>;
-  /** How its failures are answered, laid over the policy of the instance. */
+  /** Laid over the policy of the instance. */
   readonly policy?: PolicyOptions | undefined;
 }
 

@@ -5,6 +5,7 @@ import {
   type MutationCache,
   hashKey,
 } from '@tanstack/react-query';
+import { inDevelopment } from '../../lib/development.ts';
 import { definitionBehind } from '../mutation/definition.ts';
 import { onChange, recordOf } from '../mutation/record.ts';
 import { createStatusStores, type StatusStore } from './store.ts';
@@ -31,7 +32,7 @@ export interface MutationTarget {
   readonly mutation: string;
 }
 
-/** Whose status is asked for: the newest mutation with this key, or that of one `useSteadyMutation`. */
+/** The mutation whose status is shown: the newest with this key, or that of one `useSteadyMutation`. */
 export type MutationStatusTarget =
   | { readonly mutationKey: QueryKey; readonly mutation?: never }
   | (MutationTarget & { readonly mutationKey?: never });
@@ -53,10 +54,10 @@ export const mutationStatusesOf: (client: QueryClient, operation: string) => Sta
   /* @__PURE__ */ createStatusStores((client, instance, { isIdle, refresh, ids }) => {
     const mutations = client.getMutationCache();
     const newest = new Map<string, Mutation>();
-    const warnOfKeys =
-      process.env.NODE_ENV !== 'production'
-        ? watchKeys(instance.operations, (id) => newest.has(id))
-        : undefined;
+    let warnOfKeys: ReturnType<typeof watchKeys> | undefined;
+    inDevelopment(() => {
+      warnOfKeys = watchKeys(instance.operations, (id) => newest.has(id));
+    });
     const index = (): Map<string, Mutation> => {
       newest.clear();
       for (const mutation of mutations.getAll()) enter(mutation);
@@ -82,11 +83,11 @@ export const mutationStatusesOf: (client: QueryClient, operation: string) => Sta
             if (type === 'added') warnOfKeys?.(idsOf(mutation), ids());
             refreshMutation(mutation);
           }),
-          // Of a plain one nobody knows which it is.
+          // Without a mutation it is a plain one, and it is not known which.
           onChange((mutation) => (mutation ? refreshMutation(mutation) : refresh())),
         ];
       },
-      // That of a plain one does.
+      // The wait of a plain mutation does.
       endsInSilence: true,
     };
   });
@@ -100,7 +101,7 @@ export function mutationStatus(
 ): RetryState {
   if (!mutation || mutation.state.status === 'idle') return idle;
   const { status, failureCount, failureReason, error } = mutation.state;
-  // Of ours, React Query sees only the end.
+  // React Query sees only the end of a mutation of ours.
   const own = recordOf(mutation).run?.operation;
   const lastError: unknown = error ?? failureReason ?? own?.errors.lastError ?? undefined;
   const now = instance.clock.now();
@@ -120,7 +121,7 @@ export function mutationStatus(
   }
   const wait = waitOf(operation, failureCount);
   if (own) return statusOf({ ...seen(0), phase: 'active', wait });
-  // The end of the wait of a plain one is no event.
+  // The end of the wait of a plain mutation is no event.
   const isOver = (wait?.retryAt ?? now) <= now;
   return statusOf({
     ...seen(failureCount + 1),
@@ -140,7 +141,7 @@ function attemptsOf(
   return attemptsAllowed(retry, ours, lastError, operation, instance);
 }
 
-/** Whether one that has failed may have been done all the same. */
+/** Whether a mutation that has failed may have been done. */
 function isUnknown(
   mutation: Mutation,
   report: FailureReport,
@@ -150,7 +151,7 @@ function isUnknown(
   return wasSent || (!isUnbegun(mutation, report) && mayHaveTakenEffect(report, operation));
 }
 
-/** Why React Query holds it before its first attempt or between two. */
+/** Why React Query has paused it, before its first attempt or between two. */
 function holdOf(mutation: Mutation, cache: MutationCache): Cause | undefined {
   const { isPaused, failureCount: attempt } = mutation.state;
   if (!isPaused) return undefined;
@@ -158,7 +159,7 @@ function holdOf(mutation: Mutation, cache: MutationCache): Cause | undefined {
   return { attempt, reason: isQueued ? 'queued' : pauseReason() };
 }
 
-/** Whether one that is to be sent before it, in the same scope, has not ended. */
+/** Whether it waits for another of its scope. */
 function isBehindAnother(mutation: Mutation, cache: MutationCache): boolean {
   const scope = mutation.options.scope?.id;
   const first = cache
@@ -168,8 +169,8 @@ function isBehindAnother(mutation: Mutation, cache: MutationCache): boolean {
 }
 
 /**
- * Its onMutate threw something that is of no request: its mutationFn was never called. What comes
- * from a storage, where its page had called it, has an error that is none any more.
+ * Whether its onMutate threw an error of no request, so that its mutationFn was never called. A mutation from a storage,
+ * whose page had called it, has an error that is no Error any more.
  */
 function isUnbegun(mutation: Mutation, { failure, request }: FailureReport): boolean {
   const { options, state } = mutation;
