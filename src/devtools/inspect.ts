@@ -5,7 +5,7 @@ import type { Origin } from '../origin/origin.ts';
 import { stateOf } from '../origin/status.ts';
 import type { AnyPauseReason } from '../react-query/status/status.ts';
 import { type Instance, instanceOfSteady } from '../react-query/instance.ts';
-import { runOf } from '../react-query/mutation/execution.ts';
+import { runOf } from '../react-query/mutation/record.ts';
 import { mutationStatus } from '../react-query/status/mutation.ts';
 import { queryStatus } from '../react-query/status/query.ts';
 import type { Steadfetch } from '../react-query/steadfetch.ts';

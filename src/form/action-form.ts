@@ -15,6 +15,7 @@ import { keyScript, nativeMs } from './key-script.ts';
 import { createTabStorage } from './tab-storage.ts';
 
 type AnyState = ActionState<unknown, unknown>;
+type Call = (fields: FormData) => Promise<AnyState>;
 
 /** The record that this tab keeps of a form. */
 interface Kept {
@@ -22,7 +23,7 @@ interface Kept {
   readonly unknown?: string | undefined;
   /** When the browser sent it without JavaScript, in epoch milliseconds. */
   readonly sentAt?: number | undefined;
-  /** Keys whose outcome is known, with what was sent under them. The latest is the last. */
+  /** Keys whose outcome is known, with the content that was sent under them. The latest is the last. */
   readonly used: readonly (readonly [key: string, content: string])[];
 }
 
@@ -40,31 +41,14 @@ const stayedMs = 5000;
 
 const backoff = { backoff: 'equal', baseMs: 500, factor: 2, capMs: 8000 } as const;
 
-type Call = (fields: FormData) => Promise<AnyState>;
-
 /** One press of Submit, with those that belong to it. */
 interface Press {
   readonly content: string;
-  /** Of the second half of a double click: a framework may end the first call for it. */
+  /** The calls of the second half of a double click: a framework may end the first call for it. */
   readonly more: Call[];
   readonly promise: Promise<AnyState>;
-}
-
-/** The end of a press. */
-interface Ended {
-  readonly press: Press;
-  readonly at: number;
-  /** The key whose outcome it has told. */
-  readonly key: string | undefined;
-}
-
-interface Delivery {
-  readonly content: string;
-  readonly call: Call;
-  readonly more: Call[];
-  readonly maxRetries: number;
-  /** Called where the page comes back from the back-forward cache without an answer. */
-  readonly onPutAway: (() => void) | undefined;
+  /** In epoch milliseconds; -Infinity if the next press is another one, however soon. Undefined while under way. */
+  readonly endedAt?: number;
 }
 
 /** How `sendAction` sends. */
@@ -98,12 +82,11 @@ export class ActionForm {
   readonly #storage = createTabStorage();
   readonly #listeners: Set<() => void> = new Set();
   #latest: Press | undefined;
-  #ended: Ended | undefined;
-  /** The key whose outcome the running press has told. */
-  #endedKey: string | undefined;
+  /** The key whose outcome the latest press has found. */
+  #foundKey: string | undefined;
   /** When the user began to leave the page, since the latest press. */
   #leftAt: number | undefined;
-  /** Takes the answer of the running call for lost. */
+  /** Ends the running call without an answer. */
   #giveUp: () => void = () => {};
 
   /** One of each name lasts as long as its page: it listens for as long. */
@@ -118,11 +101,12 @@ export class ActionForm {
     return () => void this.#listeners.delete(listener);
   };
 
-  /** The user may leave before an answer is seen: the same content is told of it once more. */
+  /** The user may leave before an answer is seen: then the same content gets the same answer once more. */
   readonly #pageLeft = (): void => {
     this.#leftAt ??= systemNow();
-    const { at = -Infinity, key } = this.#ended ?? {};
-    if (key !== undefined && this.#leftAt - at < unseenMs) this.#write({ unknown: key });
+    const { endedAt = -Infinity } = this.#latest ?? {};
+    if (this.#foundKey !== undefined && this.#leftAt - endedAt < unseenMs)
+      this.#write({ unknown: this.#foundKey });
   };
 
   /** Another page of this tab may have sent it, when this one comes back from the back-forward cache. */
@@ -140,7 +124,7 @@ export class ActionForm {
 
   /** The key of an earlier submission that may have been done; undefined while one is under way. */
   unknownKey(): string | undefined {
-    return this.#ended?.press === this.#latest ? this.#read().unknown : undefined;
+    return this.#isUnderWay() ? undefined : this.#read().unknown;
   }
 
   /** The outcome of this key is known from the state of a page. */
@@ -166,24 +150,24 @@ export class ActionForm {
     globalThis.addEventListener('beforeunload', this.#pageLeft);
     const content = await fingerprintOf(contentOf(fields));
     const before = this.#latest;
-    if (before?.content === content && this.#isRecent(before)) {
+    // A form has one action, so its answer has the type of this one.
+    if (before?.content === content && isRecent(before)) {
       before.more.push(call);
       this.#stopWatching();
-      // A form has one action, so what it was answered has the type of this one.
       return before.promise as Promise<TState>;
     }
     const more: Call[] = [];
     const deliver = async (): Promise<AnyState> => {
-      // One after the other: what is other content is another submission.
+      // One after the other: other content is another submission.
       await before?.promise.catch(() => {});
-      return this.#deliver(fields, { content, call, more, maxRetries, onPutAway });
+      return this.#deliver(fields, content, [call, more], maxRetries, onPutAway);
     };
     const press: Press = { content, more, promise: deliver() };
     this.#latest = press;
     const end = (state?: AnyState): void => {
       // A press after an unknown outcome sends it again, however soon.
-      const at = state?.status === 'unknown' ? -Infinity : systemNow();
-      this.#ended = { press, at, key: this.#endedKey };
+      const endedAt = state?.status === 'unknown' ? -Infinity : systemNow();
+      if (this.#latest === press) this.#latest = { ...press, endedAt };
       systemClock.setTimeout(this.#stopWatching, unseenMs);
       this.#changed();
     };
@@ -191,34 +175,39 @@ export class ActionForm {
     return press.promise as Promise<TState>;
   }
 
-  async #deliver(fields: FormData, delivery: Delivery): Promise<AnyState> {
-    const { content, more } = delivery;
-    let { call } = delivery;
+  async #deliver(
+    fields: FormData,
+    content: string,
+    [first, more]: readonly [Call, Call[]],
+    maxRetries: number,
+    onPutAway: (() => void) | undefined,
+  ): Promise<AnyState> {
     const rendered = fields.get(keyField);
     if (typeof rendered !== 'string')
       throw new TypeError(`A form of an action has no key: render <KeyField> in it.`);
     const key = this.#freshen(this.keyFor(rendered), content);
     const sent = contentOf(fields);
     sent.set(keyField, key);
-    this.#endedKey = undefined;
+    this.#foundKey = undefined;
     this.#write({ unknown: key, sentAt: undefined });
+    let call = first;
     for (let retry = 1; ; retry++) {
-      const state = await this.#attempt(key, delivery, () => call(sent));
+      const state = await this.#attempt(key, content, () => call(sent), onPutAway);
       if (state && state.status !== 'unknown') return state;
       const pressed = more.pop();
       if (pressed) {
         call = pressed;
         continue;
       }
-      if (retry > delivery.maxRetries) return state ?? { status: 'unknown', key, fields: {} };
+      if (retry > maxRetries) return state ?? { status: 'unknown', key, fields: {} };
       const delayMs = backoffDelay({ ...backoff, retry }, systemRandom);
       await new Promise<void>((resolve) => systemClock.setTimeout(resolve, delayMs));
     }
   }
 
   /**
-   * A page that was gone back to has a key whose outcome is known. The same content is told of it; other content is
-   * another submission.
+   * A page that the user went back to has a key whose outcome is known. The same content gets that outcome; other
+   * content is another submission.
    */
   #freshen(key: string, content: string): string {
     const [, sent = content] = this.#read().used.findLast(([used]) => used === key) ?? [];
@@ -228,17 +217,10 @@ export class ActionForm {
   /** @returns undefined if its answer is lost. */
   async #attempt(
     key: string,
-    { content, onPutAway }: Delivery,
+    content: string,
     call: () => Promise<AnyState>,
+    onPutAway: (() => void) | undefined,
   ): Promise<AnyState | undefined> {
-    const end = (): void => {
-      const used = [...this.#read().used, [key, content] as const].slice(-mostUsed);
-      // Now, because the next page may be there before this one is told that it goes.
-      const isLeft = this.#leftAt !== undefined;
-      this.#write({ unknown: isLeft ? key : undefined, used });
-      if (isLeft) systemClock.setTimeout(() => this.recordAnswer(key), stayedMs);
-      this.#endedKey = key;
-    };
     const givenUp = new Promise<undefined>((resolve) => {
       this.#giveUp = () => {
         onPutAway?.();
@@ -247,11 +229,11 @@ export class ActionForm {
     });
     try {
       const state = await Promise.race([call(), givenUp]);
-      if (state && state.status !== 'unknown') end();
+      if (state && state.status !== 'unknown') this.#recordFound(key, content);
       return state;
     } catch (thrown) {
       if (!isDeliberate(thrown)) return undefined;
-      if (isRedirect(thrown)) end();
+      if (isRedirect(thrown)) this.#recordFound(key, content);
       else this.#write({ unknown: undefined });
       throw thrown;
     } finally {
@@ -259,17 +241,22 @@ export class ActionForm {
     }
   }
 
-  readonly #stopWatching = (): void => {
-    if (this.#latest === this.#ended?.press)
-      globalThis.removeEventListener('beforeunload', this.#pageLeft);
-  };
-
-  /** Whether it is under way, or has just ended. */
-  #isRecent(press: Press): boolean {
-    if (this.#ended?.press !== press) return true;
-    const sinceMs = systemNow() - this.#ended.at;
-    return sinceMs >= 0 && sinceMs < echoMs;
+  /** Records at once that an outcome is known: the next page may be there before this one learns that it is left. */
+  #recordFound(key: string, content: string): void {
+    const used = [...this.#read().used, [key, content] as const].slice(-mostUsed);
+    const isLeft = this.#leftAt !== undefined;
+    this.#write({ unknown: isLeft ? key : undefined, used });
+    if (isLeft) systemClock.setTimeout(() => this.recordAnswer(key), stayedMs);
+    this.#foundKey = key;
   }
+
+  #isUnderWay(): boolean {
+    return this.#latest !== undefined && this.#latest.endedAt === undefined;
+  }
+
+  readonly #stopWatching = (): void => {
+    if (!this.#isUnderWay()) globalThis.removeEventListener('beforeunload', this.#pageLeft);
+  };
 
   readonly #changed = (): void => {
     for (const listener of this.#listeners) listener();
@@ -282,6 +269,13 @@ export class ActionForm {
   #write(change: Partial<Kept>): void {
     this.#storage.write(this.#name, JSON.stringify({ ...this.#read(), ...change }));
   }
+}
+
+/** Whether a press is under way, or has just ended. */
+function isRecent({ endedAt }: Press): boolean {
+  if (endedAt === undefined) return true;
+  const sinceMs = systemNow() - endedAt;
+  return sinceMs >= 0 && sinceMs < echoMs;
 }
 
 /** Other code of the page may have written to the storage. */

@@ -1,77 +1,83 @@
 import {
   type Mutation,
   type MutationFunction,
+  type MutationObserverOptions,
   type MutationObserverResult,
+  MutationObserver,
   type QueryClient,
   type UseMutationOptions,
-  focusManager,
-  MutationObserver,
 } from '@tanstack/react-query';
 import type { Submission } from '../operation/parts/submission.ts';
-import { cancelMutation } from '../react-query/mutation/cancel.ts';
 import type { Instance } from '../react-query/instance.ts';
-import { definitionBehind, extendMutation } from '../react-query/mutation/definition.ts';
-import { mayHaveBegun, throwIfRefused } from '../react-query/mutation/execution.ts';
-import { mutationStatus } from '../react-query/status/mutation.ts';
+import { define, definitionBehind, extendMutation } from '../react-query/mutation/definition.ts';
+import { recordOf } from '../react-query/mutation/record.ts';
+import { mutationStatus, type MutationTarget } from '../react-query/status/mutation.ts';
 
-/** No callback is called with variables that nobody knows. */
-const silent: object = {
+type Options = UseMutationOptions<unknown, Error, unknown>;
+
+/** Variables that are not known are passed to no callback. */
+const silent = {
   onMutate: undefined,
   onSuccess: undefined,
   onError: undefined,
   onSettled: undefined,
-};
+} as object as Options;
 
 /** The mutations of a form, one after the other. */
-export class FormObserver<TData, TError, TVariables, TOnMutateResult> {
+export class FormObserver {
+  /** Its target for `useMutationStatus`. */
+  readonly target: MutationTarget;
   readonly #client: QueryClient;
   readonly #instance: Instance;
-  readonly #observer: MutationObserver<TData, TError, TVariables, TOnMutateResult>;
-  #options: UseMutationOptions<TData, TError, TVariables, TOnMutateResult> = {};
-  #submission: Submission | undefined;
+  readonly #observer: MutationObserver<unknown, Error, unknown>;
+  #options: Options = {};
   #newest: Mutation | undefined;
-  #answer: { readonly data: TData; readonly isSilent: boolean } | undefined;
-  /** The mutationFn of the options, and the same with what the form adds. */
-  #from: MutationFunction<TData, TVariables> | undefined;
-  #extended: MutationFunction<TData, TVariables> | undefined;
-  readonly #extras: Parameters<typeof extendMutation>[2];
+  /** The mutationFn of the options, and the same for this form. */
+  #given: MutationFunction | undefined;
+  #own: MutationFunction | undefined;
+  /** The options of a mutation whose data are known already. */
+  #finishing: MutationObserverOptions<unknown, Error, unknown> | undefined;
 
-  /** `target` names its mutations for `useMutationStatus`; `listener` is called at each change. */
+  /** @param listener - Called at each change. */
   constructor(client: QueryClient, instance: Instance, target: string, listener: () => void) {
     this.#client = client;
     this.#instance = instance;
+    this.target = { mutation: target };
     this.#observer = new MutationObserver(client, {});
     this.#observer.subscribe(listener);
-    // Functions, because they are called when the mutation runs.
-    this.#extras = {
-      target,
-      submissionOf: () => {
-        throwIfRefused(this.#newest);
-        return this.#submission as Submission;
-      },
-      wasSent: () => !!this.#submission?.wasSent,
-      answer: () => this.#answer,
-    };
   }
 
-  setOptions(options: UseMutationOptions<TData, TError, TVariables, TOnMutateResult>): void {
+  setOptions(options: Options): void {
     this.#options = options;
-    this.#apply();
+    // The mutationFn may come from setMutationDefaults.
+    const { mutationFn } = this.#client.defaultMutationOptions(options);
+    if (this.#given !== mutationFn)
+      this.#own = extendMutation('useSafeSubmit', mutationFn, { target: this.target.mutation });
+    this.#given = mutationFn;
+    const own = this.#own && { mutationFn: this.#own };
+    this.#observer.setOptions({ ...options, ...own, ...this.#finishing });
   }
 
-  result(): MutationObserverResult<TData, TError, TVariables, TOnMutateResult> {
+  result(): MutationObserverResult<unknown, Error, unknown> {
     return this.#observer.getCurrentResult();
   }
 
-  /** Sends it under the key of this submission. */
-  send(variables: TVariables, submission: Submission): Promise<TData> {
-    this.#submission = submission;
+  /** Sends the variables under the key of this submission. */
+  send(variables: unknown, submission: Submission): Promise<unknown> {
+    return this.#mutate(variables, this.#own, (record) => record.prepare(submission));
+  }
+
+  /** @param prepare - Called before the mutationFn is: that happens in a later microtask. */
+  #mutate(
+    variables: unknown,
+    mutationFn: unknown,
+    prepare: (record: ReturnType<typeof recordOf>) => void,
+  ): Promise<unknown> {
     const promise = this.#observer.mutate(variables);
     const all = this.#client.getMutationCache().getAll();
-    const isOurs = (one: Mutation): boolean =>
-      one.options.mutationFn === (this.#extended as unknown);
-    this.#newest = all.findLast(isOurs);
-    return this.#whileQueued(this.#newest, promise);
+    this.#newest = all.findLast(({ options }) => options.mutationFn === mutationFn);
+    if (this.#newest) prepare(recordOf(this.#newest));
+    return promise;
   }
 
   /** Whether the newest was certainly not done. */
@@ -80,64 +86,38 @@ export class FormObserver<TData, TError, TVariables, TOnMutateResult> {
     return mutationStatus(this.#newest, cache, this.#instance, undefined).status === 'failed';
   }
 
-  /** Ends as a mutation that succeeds with data that is known already. */
-  async finish(data: TData, variables: TVariables | undefined): Promise<void> {
-    this.#answer = { data, isSilent: variables === undefined };
-    this.#apply();
+  /** Runs a mutation that succeeds with these data; without variables, none of its callbacks. */
+  async finish(data: unknown, variables: unknown): Promise<void> {
+    const definition = definitionBehind(this.#own);
+    const done = (): Promise<unknown> => Promise.resolve(data);
+    const mutationFn = definition ? define(done, definition) : done;
+    this.#finishing = { ...(variables === undefined && silent), mutationFn };
+    this.setOptions(this.#options);
     try {
-      await this.#observer.mutate(variables as TVariables);
+      await this.#mutate(variables, mutationFn, (record) => record.recordBegun());
     } catch {
-      // A callback threw, which React Query shows. It is done all the same.
+      // A callback threw, which React Query shows. The submission is done all the same.
     }
-    this.#answer = undefined;
-    this.#apply();
+    this.#finishing = undefined;
+    this.setOptions(this.#options);
   }
 
-  /** Whether an outbox stores what it sends, so that the page may be left. */
+  /** The instance of the mutationFn. */
+  instance(): Instance {
+    return definitionBehind(this.#own)?.instance ?? this.#instance;
+  }
+
+  /** Whether an outbox stores the variables, so that the page may be left. */
   isKept(): boolean {
-    return definitionBehind(this.#extended)?.follow !== undefined;
+    return definitionBehind(this.#own)?.follow !== undefined;
   }
 
-  /** Where an outbox stores it: calls back once what was submitted under this key is done. */
-  follow(key: string, onDone: (data: TData) => void): (() => void) | undefined {
-    const follow = definitionBehind(this.#extended)?.follow;
-    // What an entry of this mutation ends with is its data.
-    return follow?.(key, (data) => onDone(data as TData));
+  /** Calls back once the outbox has delivered the submission with this key; undefined without an outbox. */
+  follow(key: string, onDone: (data: unknown) => void): (() => void) | undefined {
+    return definitionBehind(this.#own)?.follow?.(key, onDone);
   }
 
   reset(): void {
     this.#observer.reset();
-  }
-
-  #apply(): void {
-    const options = this.#options;
-    // The mutationFn may come from setMutationDefaults.
-    const { mutationFn } = this.#client.defaultMutationOptions(options);
-    if (this.#from !== mutationFn)
-      this.#extended = extendMutation('useSafeSubmit', mutationFn, this.#extras);
-    this.#from = mutationFn;
-    const own = { ...options, ...(this.#extended && { mutationFn: this.#extended }) };
-    this.#observer.setOptions(this.#answer?.isSilent ? { ...own, ...silent } : own);
-  }
-
-  /** A mutation that is removed (`queryClient.clear()`) while it is queued in its scope would never end. */
-  async #whileQueued(mutation: Mutation | undefined, promise: Promise<TData>): Promise<TData> {
-    const cancelQueued = (): void => {
-      if (mutation?.state.isPaused && !mayHaveBegun(mutation))
-        cancelMutation(mutation, this.#instance);
-    };
-    let stopFocus: (() => void) | undefined;
-    const stop = this.#client.getMutationCache().subscribe((event) => {
-      if (event.type !== 'removed' || event.mutation !== mutation) return;
-      cancelQueued();
-      // In a hidden tab React Query continues nothing: there it ends once the tab is visible.
-      stopFocus ??= focusManager.subscribe(cancelQueued);
-    });
-    try {
-      return await promise;
-    } finally {
-      stop();
-      stopFocus?.();
-    }
   }
 }

@@ -5,7 +5,7 @@ import type { ConfirmationReason } from './submission.ts';
 import type { MutationTarget } from '../react-query/status/mutation.ts';
 
 /**
- * What has become of a press of Submit.
+ * The end of a press of Submit.
  *
  * | status | meaning |
  * |---|---|
@@ -21,10 +21,10 @@ export type SubmitResult<TData = unknown, TError = DefaultError, TVariables = un
   | ({ readonly status: 'needs-confirmation' } & Confirmation<TData, TError, TVariables>)
   | { readonly status: 'busy' };
 
-/** What the user must be asked before anything is sent, because it may then be done twice. */
+/** A question for the user before anything is sent, because it may then be done twice. */
 export interface Confirmation<TData = unknown, TError = DefaultError, TVariables = unknown> {
   /**
-   * `edited-after-unknown`: what was sent before may have been done, and this is something else.
+   * `edited-after-unknown`: the earlier submission may have been done, and this is another one.
    * `key-expired`: it may have been done, and its API no longer knows the key that would tell.
    * `age-unknown`: the same may be so, because the clock was set back since an earlier page made the key.
    * `cannot-find-out`: it may have been done, and its API gives the same stored failure for its key, or a second
@@ -33,14 +33,14 @@ export interface Confirmation<TData = unknown, TError = DefaultError, TVariables
    * declared to honour one, or it was sent past the `fetch` and `json` of the mutationFn's context.
    */
   readonly reason: ConfirmationReason;
-  /** What is sent once it is confirmed. */
+  /** Sent once it is confirmed. */
   readonly variables: TVariables;
   /**
-   * Sends it, under a new key. Once it is done, what was sent before is forgotten; where it is surely not
-   * done, that is unknown as before, and so is this, where it is the same content (`unknown`).
+   * Sends it, under a new key. Once it is done, the earlier submission is forgotten. If it is surely not done, the
+   * earlier one is unknown as before and, if it has the same content, so is this one (`unknown`).
    */
   readonly confirm: () => Promise<SubmitResult<TData, TError, TVariables>>;
-  /** Sends nothing. What was sent before stays unknown. */
+  /** Sends nothing. The earlier submission stays unknown. */
   readonly cancel: () => void;
 }
 
@@ -49,23 +49,23 @@ export interface UnknownSubmission<TVariables = unknown> {
   readonly idempotencyKey: string;
   /** When its key was made, in epoch milliseconds. */
   readonly since: number;
-  /** What was sent; undefined after a reload, unless the form keeps it (`keepPayload`). */
+  /** As they were sent; undefined after a reload, unless the form keeps them (`keepPayload`). */
   readonly variables: TVariables | undefined;
-  /** What it ended in; undefined after a reload. */
+  /** The error that it ended in; undefined after a reload. */
   readonly error: unknown;
   /** A key has gone with it, by which its API does it once, also where it is sent again. */
   readonly isRepeatable: boolean;
   /** Its key is older than its API keeps one, or may be: sending it again would be a new order. */
   readonly isExpired: boolean;
   readonly isResolving: boolean;
-  /** Asks the API what has become of it, where the form knows how (`resolve`); never rejects. */
+  /** Asks the API whether it was done, if the form has a `resolve`; never rejects. */
   readonly resolve: () => Promise<'done' | 'not-done' | 'unknown'>;
 }
 
-/** What `resolve` is told. */
+/** The argument of `resolve`. */
 export interface ResolveContext<TVariables = unknown> {
   readonly idempotencyKey: string;
-  /** What was sent; undefined after a reload, unless the form keeps it (`keepPayload`). */
+  /** As they were sent; undefined after a reload, unless the form keeps them (`keepPayload`). */
   readonly variables: TVariables | undefined;
   /** `steady.fetch` */
   readonly fetch: SteadyFetch;
@@ -73,12 +73,12 @@ export interface ResolveContext<TVariables = unknown> {
   readonly json: SteadyJson;
 }
 
-/** What a form can be told about itself. */
+/** The options of a form. */
 export interface SafeSubmitOptions<TData = unknown, TVariables = unknown> {
-  /** What it is called. Copies with one name are one form; so each form of the site needs its own. */
+  /** Its name. Copies with one name are one form, so each form of the site needs its own. */
   readonly form: string;
   /**
-   * Asks the API what has become of an idempotency key: `{ done: data }` makes it a success of the
+   * Asks the API whether the submission with an idempotency key was done: `{ done: data }` makes it a success of the
    * mutation (with its callbacks, where its variables are known), `'not-done'` ends it.
    *
    * @default none: only a press of Submit finds out
@@ -97,8 +97,8 @@ export interface SafeSubmitOptions<TData = unknown, TVariables = unknown> {
 
 type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-/** What `useMutation` returns, without `mutate`, and what a form has beside it. */
-export type SafeSubmitResult<
+/** The result of `useMutation`, without its functions. */
+export type MutationResult<
   TData = unknown,
   TError = DefaultError,
   TVariables = unknown,
@@ -106,7 +106,15 @@ export type SafeSubmitResult<
 > = Without<
   UseMutationResult<TData, TError, TVariables, TOnMutateResult>,
   'mutate' | 'mutateAsync' | 'reset'
-> & {
+>;
+
+/** The result of `useMutation` without `mutate`, and the state and controls of a form. */
+export type SafeSubmitResult<
+  TData = unknown,
+  TError = DefaultError,
+  TVariables = unknown,
+  TOnMutateResult = unknown,
+> = MutationResult<TData, TError, TVariables, TOnMutateResult> & {
   /**
    * Sends the form, once for each submission. Rejects only for a programming error: a payload that has no
    * content to be known by (TypeError).
@@ -114,18 +122,18 @@ export type SafeSubmitResult<
   readonly submit: (variables: TVariables) => Promise<SubmitResult<TData, TError, TVariables>>;
   /** An earlier submission that may have been done, also from before a reload. */
   readonly unknown: UnknownSubmission<TVariables> | undefined;
-  /** What the user must be asked, since the last press. */
+  /** The question for the user, since the last press. */
   readonly confirmation: Confirmation<TData, TError, TVariables> | undefined;
   /**
-   * Makes it a new form. What may have been done stays known, unless `forgetUnknown` is true: then
-   * the next press is a new order. While something is under way it does nothing.
+   * Makes it a new form. A submission that may have been done stays known, unless `forgetUnknown` is true: then
+   * the next press is a new order. A no-op while a submission is under way.
    */
   readonly reset: (options?: { readonly forgetUnknown?: boolean | undefined }) => void;
   /** For `useMutationStatus`: the newest submission of this form. */
   readonly target: MutationTarget;
 };
 
-/** A form, and what it is made with at present. */
+/** The present options of a form, and its mutation. */
 export interface FormOptions<
   TData = unknown,
   TError = DefaultError,

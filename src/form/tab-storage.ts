@@ -1,16 +1,17 @@
+import { inDevelopment } from '../lib/development.ts';
 import { warn } from '../lib/input/warn.ts';
 
-/** What this tab keeps over a reload, by name. It never throws. */
+/** The part of `sessionStorage` that is needed. */
+export type TabStoragePort = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+
+/** The texts that this tab keeps over a reload, by name. It never throws. */
 export interface TabStorage {
   readonly read: (name: string) => string | null;
   readonly write: (name: string, text: string) => void;
   readonly remove: (name: string) => void;
 }
 
-/** The part of `sessionStorage` that is needed. */
-export type TabStoragePort = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
-
-/** That of this environment. Where it is forbidden, the look alone throws. */
+/** Where storage is forbidden, reading the global alone throws. */
 const systemTabStorage = (): TabStoragePort | undefined => globalThis.sessionStorage;
 
 /** Where `sessionStorage` is missing, forbidden or full, this page still knows, but not after a reload. */
@@ -18,12 +19,10 @@ export function createTabStorage(
   port: () => TabStoragePort | undefined = systemTabStorage,
 ): TabStorage {
   const memory = new Map<string, string>();
-  const storage: TabStorage = {
+  return {
     read(name) {
-      const known = memory.get(name);
-      if (known !== undefined) return known;
       try {
-        return port()?.getItem(name) ?? null;
+        return memory.get(name) ?? port()?.getItem(name) ?? null;
       } catch {
         return null;
       }
@@ -37,18 +36,17 @@ export function createTabStorage(
         // Forbidden, or full.
       }
       memory.set(name, text);
-      if (process.env.NODE_ENV !== 'production') warnOfMemory();
+      inDevelopment(warnOfMemory);
     },
     remove(name) {
       memory.delete(name);
       try {
         port()?.removeItem(name);
       } catch {
-        // Then there is nothing in it.
+        // Then it contains nothing.
       }
     },
   };
-  return storage;
 }
 
 function warnOfMemory(): void {

@@ -1,14 +1,17 @@
-import { discard } from '../lib/discard.ts';
 import type { IdempotencyProfile } from '../fetch/api.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
+import { discard } from '../lib/discard.ts';
 import { callApp, isBoolean, type OnMistake, reporterOf } from '../lib/input/callback.ts';
-import { whyForgotten } from './key.ts';
 import { createError, NotSentError } from '../operation/errors.ts';
 import type { Step } from '../operation/parts/submission.ts';
 import type { Failure, HttpFailure } from '../policy/outcome.ts';
+import { whyForgotten } from './key.ts';
+import { changeStep } from './steps.ts';
 
 /**
- * What the API says, in its own way, of the failure of a keyed request; undefined when it is none.
+ * The failure of a keyed request, as its API means it; undefined if the answer means success.
+ *
+ * @param isByStatus - The failure was read from the status alone.
  */
 export async function interpretAnswer(
   attempt: Attempt,
@@ -18,76 +21,82 @@ export async function interpretAnswer(
   isByStatus: boolean,
 ): Promise<HttpFailure | undefined> {
   const profile = attempt.request.api?.idempotency as IdempotencyProfile;
-  const { alreadyDone } = profile;
-  const mistakeIn = (option: string): OnMistake =>
-    reporterOf(
-      profile,
-      `idempotency: ${option}`,
-      process.env.NODE_ENV !== 'production' && 'it counts as not given',
-    );
-  const ask = (option: 'inProgress' | 'shouldRetry'): boolean | undefined =>
-    callApp(() => profile[option]?.(response), isBoolean, mistakeIn(option));
-  const isReplayed = says(response, 'idempotent-replayed', 'idempotency-replayed') === true;
+  const { inProgress, shouldRetry } = profile;
+  const isReplayed = readFlag(response, 'idempotent-replayed', 'idempotency-replayed') === true;
+  const isConflict = isByStatus && given.status === 409 && !isReplayed;
   const isRunning =
-    isByStatus && given.status === 409 && !isReplayed && (ask('inProgress') ?? true);
-  const failure: HttpFailure = isRunning
-    ? { ...given, inProgress: true, processed: 'unknown' }
-    : given;
-  if (alreadyDone) {
-    const copy = response.clone();
-    // It may throw on a body that is not what it reads, and may never say: then what has come counts.
-    const asked = (async (): Promise<unknown> => alreadyDone(copy))().catch(() => false);
-    const said = await attempt.awaitApp(asked).catch(() => undefined);
-    discard(copy);
-    if (callApp(() => said, isBoolean, mistakeIn('alreadyDone'))) return undefined;
-  }
-  const shouldRetry =
-    ask('shouldRetry') ??
-    failure.shouldRetry ??
-    says(response, 'x-should-retry') ??
+    isConflict &&
+    (callApp(() => inProgress?.(response), isBoolean, mistakeIn(profile, 'inProgress')) ?? true);
+  if (await meansDone(attempt, profile, response)) return undefined;
+  const processed = isRunning ? 'unknown' : given.processed;
+  const retries =
+    callApp(() => shouldRetry?.(response), isBoolean, mistakeIn(profile, 'shouldRetry')) ??
+    given.shouldRetry ??
+    readFlag(response, 'x-should-retry') ??
     (isReplayed ? false : undefined);
-  const isNo = failure.processed === 'no';
-  if (isReplayed && !isNo) attempt.request.operation.submission?.recordStuck();
-  // What is stored is the answer to its key, also to the attempts before.
-  const isStored = isReplayed || (!!profile.refusalIsStored && isStorable(failure.status));
-  const isUnsure = isNo && !isStored && mayBeDone(attempt, step);
-  if (isNo && !isUnsure && !isAskingAgain(failure.status)) refuse(attempt, step);
-  return { ...failure, shouldRetry, processed: isUnsure ? 'unknown' : failure.processed };
+  const failure: HttpFailure = { ...given, processed, shouldRetry: retries };
+  const known = isRunning ? { ...failure, inProgress: true } : failure;
+  if (processed !== 'no') {
+    if (isReplayed) attempt.request.operation.submission?.recordStuck();
+    return known;
+  }
+  // A stored answer is the answer to its key, also to the attempts before.
+  const isStored = isReplayed || (!!profile.refusalIsStored && storable.includes(given.status));
+  if (!isStored && mayBeDone(attempt, step)) return { ...known, processed: 'unknown' };
+  if (!transient.includes(given.status)) recordRefusal(attempt, step);
+  return known;
 }
 
-/** What a header of an answer says, by the first of these names that it has. */
-function says({ headers }: Response, ...names: readonly string[]): boolean | undefined {
-  const said = names.map((name) => headers.get(name)).find((one) => one !== null);
-  return said === 'true' ? true : said === 'false' ? false : undefined;
+/** Refusals that the API itself gives: a gateway before it, which asks for no key, gives others. */
+const storable: readonly number[] = [400, 402, 409, 410, 422];
+
+/** Refusals that ask for the same request again, and so do not stand for its key. */
+const transient: readonly number[] = [401, 425, 429];
+
+/** Whether the app says that this answer means success. */
+async function meansDone(
+  attempt: Attempt,
+  profile: IdempotencyProfile,
+  response: Response,
+): Promise<boolean | undefined> {
+  const { alreadyDone } = profile;
+  if (!alreadyDone) return false;
+  const copy = response.clone();
+  // It may throw on a body that it cannot read, and may never settle: then it counts as not given.
+  const answer = (async (): Promise<unknown> => alreadyDone(copy))().catch(() => false);
+  const said = await attempt.awaitApp(answer).catch(() => false);
+  discard(copy);
+  return callApp(() => said, isBoolean, mistakeIn(profile, 'alreadyDone'));
 }
 
-/** Refusals that the API itself gives: what stands before it, and asks for no key, gives others. */
-const isStorable = (status: number): boolean => [400, 402, 409, 410, 422].includes(status);
+const mistakeIn = (profile: IdempotencyProfile, option: string): OnMistake =>
+  reporterOf(profile, `idempotency: ${option}`, 'it counts as not given');
 
-/** Not by the outcome of this attempt: what an earlier one may have done, this one does not undo. */
+/** The flag in the first of these headers that an answer has. */
+function readFlag({ headers }: Response, ...names: readonly string[]): boolean | undefined {
+  const text = names.map((name) => headers.get(name)).find((value) => value !== null);
+  return text === 'true' ? true : text === 'false' ? false : undefined;
+}
+
+/** Whether an earlier attempt may have done it: this attempt does not undo that. */
 function mayBeDone({ request, effect }: Attempt, { key }: Step): boolean {
-  const { operation, name, steps } = request;
-  return !!steps?.wasSent || operation.effects.mayBeDone({ request: name, key }, effect);
+  const { operation, name } = request;
+  const { submission, effects } = operation;
+  return !!submission?.wasSent || effects.mayBeDone({ request: name, key }, effect);
 }
-
-/** Answers that ask for the same again stand for nothing. */
-const isAskingAgain = (status: number): boolean =>
-  status === 401 || status === 425 || status === 429;
 
 /**
- * Its API has refused it: nothing of this step was done, by none of its attempts. Where all that was
- * sent before this operation is known and was refused, nothing is left that may have been done.
+ * Its API has refused a step: no attempt of it was done. If all steps that were sent before this operation were
+ * refused, none of them may have been done.
  */
-function refuse({ request, effect }: Attempt, step: Step): void {
-  const { operation, steps } = request;
-  const { submission, effects } = operation;
-  // That of this attempt is one until it has settled.
+function recordRefusal({ request, effect }: Attempt, { id }: Step): void {
+  const { submission, effects } = request.operation;
+  // The effect of this attempt itself is resolved with the attempt.
   if (effect) effects.refuse(effect);
-  step.isRefused = true;
-  submission?.recordStep(step);
-  const known = [...(steps?.known.values() ?? [])];
+  changeStep(request, { isRefused: true });
+  const known = [...(request.steps?.known.values() ?? [])];
   const isAll = known.every(({ sentAt, isRefused }) => sentAt === undefined || isRefused);
-  if (submission?.isEarlier(step.id) && isAll && !submission.isUnkeyed) submission.recordRefused();
+  if (submission?.isEarlier(id) && isAll && !submission.isUnkeyed) submission.recordRefused();
 }
 
 /** @throws NotSentError when the request may have been done, and its API may have forgotten its key. */

@@ -1,7 +1,7 @@
 import { reject } from '../lib/input/check.ts';
 import { hash128, toHex, type Words } from '../lib/hash.ts';
 import { type Clock, type KeySource, systemKeySource } from '../lib/clock.ts';
-import type { Born } from '../operation/parts/submission.ts';
+import { type Born, bornNow, Submission } from '../operation/parts/submission.ts';
 
 /** The form in which an API takes a key. */
 export interface KeyForm {
@@ -31,6 +31,10 @@ export function createIdempotencyKey(source: KeySource | undefined = systemKeySo
   }
   throw new Error('An idempotency key needs crypto.randomUUID or crypto.getRandomValues.');
 }
+
+/** Creates a submission that was never sent. @param clock - The steady clock of the page. */
+export const createSubmission = (clock: Clock): Submission =>
+  new Submission({ key: createIdempotencyKey(), ...bornNow(clock) });
 
 /**
  * The key of a further request of the same submission: the same whenever key and name are the same, and

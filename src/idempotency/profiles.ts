@@ -4,54 +4,50 @@ import type {
   IdempotencyDeclaration,
   IdempotencyProfile,
 } from '../fetch/api.ts';
-import { checkNames, reject } from '../lib/input/check.ts';
+import { inDevelopment } from '../lib/development.ts';
+import { isBoolean } from '../lib/input/callback.ts';
+import { checkNames, isFunction, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { keyExtension } from './keyed-request.ts';
 
-const names: readonly (keyof HeaderIdempotency)[] = [
-  'header',
-  'body',
-  'format',
-  'maxLength',
-  'lifetimeMs',
-  'inProgress',
-  'alreadyDone',
-  'shouldRetry',
-  'refusalIsStored',
-  'fresh',
-];
+type Option = keyof IdempotencyDeclaration;
+type Check = readonly [isRight: (value: unknown) => boolean, allowed: string];
 
-/** @throws TypeError when a profile is not as it must be. */
-function checkIdempotency(operation: string, profile: IdempotencyDeclaration): void {
-  checkNames(operation, profile, names, {
-    key: 'header',
-    ttlMs: 'lifetimeMs',
-    timeoutMs: 'lifetimeMs',
-  });
-  const { header, body, format = 'raw' } = profile;
-  const refuse = (option: keyof IdempotencyDeclaration, allowed: string): never =>
-    reject(operation, option, profile[option], allowed);
-  if (body === undefined) {
-    if (typeof header !== 'string' || !/^[\w-]+$/.test(header))
-      refuse('header', 'the name of a header');
-  } else {
-    if (!body || typeof body !== 'string') refuse('body', 'the name of a field');
-    if (header !== undefined) refuse('header', 'left out, because the key is in the body');
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const isNumber: Check = [
+  (value) => typeof value === 'number' && value >= 1,
+  'a number from 1 to Infinity',
+];
+const isFunctionOf: Check = [isFunction, 'a function'];
+
+/** The options of a profile, with their allowed values. */
+const checks: Readonly<Record<Option, Check>> = {
+  header: [(value) => isText(value) && /^[\w-]+$/.test(value as string), 'the name of a header'],
+  body: [isText, 'the name of a field'],
+  format: [(value) => value === 'structured' || value === 'raw', 'structured or raw'],
+  maxLength: isNumber,
+  lifetimeMs: isNumber,
+  inProgress: isFunctionOf,
+  alreadyDone: isFunctionOf,
+  shouldRetry: isFunctionOf,
+  refusalIsStored: [isBoolean, 'true or false'],
+  fresh: [(value) => Array.isArray(value) && value.every(isText), 'a list of names'],
+};
+
+/** @throws TypeError for a wrong option of a profile. */
+function checkProfile(profile: IdempotencyDeclaration): void {
+  const operation = 'defineIdempotency';
+  const elsewhere = { key: 'header', ttlMs: 'lifetimeMs', timeoutMs: 'lifetimeMs' };
+  checkNames(operation, profile, Object.keys(checks), elsewhere);
+  const { header, body } = profile as Partial<Record<Option, unknown>>;
+  if (body !== undefined && header !== undefined)
+    reject(operation, 'header', header, 'left out, because the key is in the body');
+  for (const [option, [isRight, allowed]] of Object.entries(checks)) {
+    const value = profile[option as Option];
+    const isNeeded = option === 'header' && body === undefined;
+    if ((isNeeded || value !== undefined) && !isRight(value))
+      reject(operation, option, value, allowed);
   }
-  if (!['structured', 'raw'].includes(format)) refuse('format', 'structured or raw');
-  for (const option of ['maxLength', 'lifetimeMs'] as const) {
-    const { [option]: value = 1 } = profile;
-    if (!(typeof value === 'number' && value >= 1)) refuse(option, 'a number from 1 to Infinity');
-  }
-  for (const option of ['inProgress', 'alreadyDone', 'shouldRetry'] as const) {
-    const value = profile[option];
-    if (value !== undefined && typeof value !== 'function') refuse(option, 'a function');
-  }
-  const { refusalIsStored, fresh = [] } = profile;
-  if (refusalIsStored !== undefined && typeof refusalIsStored !== 'boolean')
-    refuse('refusalIsStored', 'true or false');
-  const isName = (name: unknown): boolean => typeof name === 'string' && name !== '';
-  if (!Array.isArray(fresh) || !fresh.every(isName)) refuse('fresh', 'a list of names');
 }
 
 /**
@@ -75,7 +71,7 @@ export function defineIdempotency(
 ): BodyIdempotency & MadeBy<'defineIdempotency'>;
 export function defineIdempotency(declaration: IdempotencyDeclaration): IdempotencyProfile;
 export function defineIdempotency(declaration: IdempotencyDeclaration): IdempotencyProfile {
-  if (process.env.NODE_ENV !== 'production') checkIdempotency('defineIdempotency', declaration);
+  inDevelopment(() => checkProfile(declaration));
   return Object.freeze(Object.assign({ ...declaration }, { [code]: keyExtension }));
 }
 

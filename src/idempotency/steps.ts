@@ -1,145 +1,180 @@
+import type { SteadyRequest } from '../fetch/request.ts';
+import { inDevelopment } from '../lib/development.ts';
 import { reject } from '../lib/input/check.ts';
 import { shown } from '../lib/input/url.ts';
-import type { Submission, Step, Steps } from '../operation/parts/submission.ts';
+import type {
+  FixedBody,
+  KeyRules,
+  Step,
+  StepRequest,
+  Steps,
+  Submission,
+} from '../operation/parts/submission.ts';
 import { fixBody, isSameBody } from './body.ts';
 import { createIdempotencyKey, deriveKey } from './key.ts';
 
-/** A request that asks which step of its operation it is. */
-interface StepAsk {
-  /** Method and absolute URL. */
-  readonly target: string;
-  /** The key that it has already. */
-  readonly own: string | undefined;
-  /** Its name. */
-  readonly name: string | undefined;
-  readonly attempt: number;
-  readonly submission: Submission | undefined;
-  /** The body as it was passed this time. */
-  readonly body: () => Promise<BodyInit | null>;
+/** A key without the quotes of a structured field. */
+export const bareKey = (key: string): string => key.replace(/^"(.*)"$/s, '$1');
+
+/** Changes the step of a request, for all requests that are the same step. @param sentTo - The rules of the API that it is sent to. */
+export function changeStep(request: SteadyRequest, change: Partial<Step>, sentTo?: KeyRules): void {
+  const { step, steps, operation } = request;
+  if (!step || !steps) return;
+  const changed = steps.change(step, change);
+  request.setStep(changed, steps);
+  operation.submission?.recordStep(changed, sentTo);
 }
 
 /**
- * Tells which step of its operation a request is. The first of an execution needs no name, and every
- * other one does: so its key depends on nothing but the key of the operation and its name, whatever
- * was refused before it was sent, left out or reordered. No two steps share a key, and no key has two
- * payloads.
- *
- * What is wrong stops every request of the attempt that is not sent yet: of two that are made together
- * without a name, neither goes.
- *
- * @throws TypeError when it has no name and needs one, or is not what it was when it was sent.
+ * The keyed requests of an operation. The first of an attempt needs no name, and every other one does: so the key of a
+ * request depends only on the key of the operation and its name, even if another request was refused, left out or
+ * reordered. No two steps share a key, and no key has two payloads.
  */
-export async function takeStep(steps: Steps, ask: StepAsk): Promise<Step> {
-  const { attempt, own, name, target } = ask;
-  const stop = (error: unknown): never => {
-    steps.mistake ??= { attempt, error };
-    throw error;
-  };
-  const first = steps.asked?.attempt === attempt ? steps.asked.target : undefined;
-  // Before anything is awaited: whoever asks next is the second.
-  steps.asked = { attempt, target: first ?? target };
-  if (first !== undefined && own === undefined && name === undefined)
-    return stop(missingName(target, first));
-  const step = steps.turn.then(() => find(steps, ask)).catch(stop);
-  steps.turn = step.catch(() => {});
-  await step;
-  if (steps.mistake?.attempt === attempt) throw steps.mistake.error;
-  return step;
-}
+export class KeyedSteps implements Steps {
+  readonly known: Map<string, Step>;
+  readonly #submission: Submission | undefined;
+  /** Each request waits until the one before it knows its step. */
+  #turn: Promise<unknown> = Promise.resolve();
+  /** The latest attempt with a keyed request, and the target of the first of them: the others need names. */
+  #first: { readonly attempt: number; readonly target: string } | undefined;
+  /** The error of an attempt: no request of it that is not sent yet is sent. */
+  #mistake: { readonly attempt: number; readonly error: unknown } | undefined;
 
-async function find({ known, wasSent }: Steps, ask: StepAsk): Promise<Step> {
-  const { attempt, target } = ask;
-  const id = idOf(ask);
-  const step = known.get(id);
-  const begin = async (refusals?: number): Promise<Step> => {
-    refuseNewKey(known.values(), ask);
-    const key = keyOf(id, refusals, ask);
-    const made: Step = { id, target, key, attempt, refusals, ...(await fix(id, ask)) };
-    known.set(id, made);
-    return made;
-  };
-  const isAgain = step?.attempt === attempt;
-  // What was never sent binds nobody.
-  if (!step || (step.sentAt === undefined && !isAgain)) return begin(step?.refusals);
-  const isElsewhere = step.target !== target;
-  const refuse = (isSent: boolean, what: string): never => {
-    if (step.attempt === 0) ask.submission?.recordChanged();
-    return refuseStep(ask, isSent, what);
-  };
-  // Nor does what was surely not done before this operation; but one key never has two payloads.
-  if (step.attempt === 0 && !wasSent && (isElsewhere || !(await isSame(step, ask))))
-    return begin((step.refusals ?? 0) + 1);
-  if (isElsewhere) refuse(isAgain, `another URL, ${shown(step.target)}`);
-  if (isAgain && !(await isSame(step, ask))) refuse(true, 'another body');
-  if (step.body === undefined) {
-    if (!(await isSame(step, ask))) refuse(false, 'another body, whose bytes are not kept');
-    step.body = (await fix(id, ask)).body;
+  constructor(submission: Submission | undefined) {
+    const past = submission?.past ?? [];
+    this.known = new Map(past.map((step) => [step.id, { ...step, attempt: 0 }]));
+    this.#submission = submission;
   }
-  step.attempt = attempt;
-  return step;
-}
 
-function idOf({ own, name, submission }: StepAsk): string {
-  // Whoever writes the key of the operation by hand means its first request.
-  if (own !== undefined) return submission && bareKey(own) === submission.key ? '' : `=${own}`;
-  return name === undefined ? '' : `#${name}`;
-}
+  /**
+   * The step that a request is.
+   *
+   * @throws TypeError when it needs a name and has none, or has changed since it was sent.
+   */
+  async take(request: StepRequest): Promise<Step> {
+    const { attempt, own, name, target } = request;
+    const stop = (error: unknown): never => {
+      this.#mistake ??= { attempt, error };
+      throw error;
+    };
+    const first = this.#first?.attempt === attempt ? this.#first.target : undefined;
+    // Before anything is awaited: the next request is the second.
+    this.#first = { attempt, target: first ?? target };
+    if (first !== undefined && own === undefined && name === undefined)
+      return stop(missingName(target, first));
+    const find = async (): Promise<Step> => this.#keep(await this.#find(request));
+    const found = this.#turn.then(find).catch(stop);
+    this.#turn = found.catch(() => {});
+    const step = await found;
+    if (this.#mistake?.attempt === attempt) throw this.#mistake.error;
+    return step;
+  }
 
-function keyOf(id: string, refusals = 0, { own, submission }: StepAsk): string {
-  const key = submission?.key ?? '';
-  return own ?? (id === '' && refusals === 0 ? key : deriveKey(key, `${refusals} ${id}`));
-}
+  /** Replaces a step by one with these changes. */
+  change({ id }: Step, change: Partial<Step>): Step {
+    return this.#keep({ ...(this.known.get(id) as Step), ...change });
+  }
 
-async function fix(
-  id: string,
-  { submission, body }: StepAsk,
-): Promise<Pick<Step, 'body' | 'digest'>> {
-  // Of a submission it is always the same, so that a form that is sent again after a reload is, too.
-  // A key that somebody has thought up could be guessed, and with it the end of a file.
-  const fixed = fixBody(await body(), () =>
-    submission ? deriveKey(submission.key, `boundary ${id}`) : createIdempotencyKey(),
-  );
-  return { body: fixed, digest: await submission?.digest(fixed) };
-}
+  #keep(step: Step): Step {
+    this.known.set(step.id, step);
+    return step;
+  }
 
-async function isSame({ id, body, digest }: Step, ask: StepAsk): Promise<boolean> {
-  if (body === undefined) return (await fix(id, ask)).digest === digest;
-  return isSameBody(body, await ask.body());
-}
+  async #find(request: StepRequest): Promise<Step> {
+    const { attempt, target } = request;
+    const id = this.#idOf(request);
+    const step = this.known.get(id);
+    const isAgain = step?.attempt === attempt;
+    // A step that was never sent may change.
+    if (!step || (step.sentAt === undefined && !isAgain))
+      return this.#create(id, request, step?.refusals);
+    const isElsewhere = step.target !== target;
+    const hasChanged = async (): Promise<boolean> =>
+      isElsewhere || !(await this.#isSame(step, request));
+    const isOld = step.attempt === 0;
+    // A step that was certainly not done may change too, under a new key: one key never has two payloads.
+    if (isOld && !this.#submission?.wasSent && (await hasChanged()))
+      return this.#create(id, request, (step.refusals ?? 0) + 1);
+    const isForgotten = step.body === undefined;
+    if (isElsewhere || ((isAgain || isForgotten) && (await hasChanged()))) {
+      if (isOld) this.#submission?.recordChanged();
+      const kept = isForgotten && !isAgain ? ', whose bytes are not kept' : '';
+      const what = isElsewhere ? `another URL, ${shown(step.target)}` : `another body${kept}`;
+      return refuseStep(request, isAgain, what);
+    }
+    return { ...step, attempt, ...(isForgotten && { body: await this.#fix(id, request) }) };
+  }
 
-/** A key of the app's own that is made anew on each attempt would be another order each time. */
-function refuseNewKey(steps: Iterable<Step>, { own, target, attempt }: StepAsk): void {
-  if (own === undefined) return;
-  for (const { id, target: before, attempt: last, sentAt, isDone } of steps)
-    if (!id.startsWith('#') && last !== attempt && sentAt !== undefined && !isDone)
-      if (pathOf(before) === pathOf(target))
-        reject(
-          'steady.fetch',
-          'idempotencyKey',
-          own,
-          process.env.NODE_ENV !== 'production' &&
-            `what it was on the attempt before, which has sent ${pathOf(target)} with another key: make it before the mutation`,
-        );
-}
+  async #create(id: string, request: StepRequest, refusals = 0): Promise<Step> {
+    const { target, own, attempt } = request;
+    this.#refuseNewKey(request);
+    const ofOperation = this.#submission?.key ?? '';
+    const isFirst = id === '' && refusals === 0;
+    const key = own ?? (isFirst ? ofOperation : deriveKey(ofOperation, `${refusals} ${id}`));
+    const body = await this.#fix(id, request);
+    const digest = await this.#submission?.digest(body);
+    return { id, target, key, attempt, refusals: refusals || undefined, body, digest };
+  }
 
-function missingName(target: string, first: string): TypeError {
-  if (process.env.NODE_ENV === 'production')
-    return new TypeError(`steady.fetch: step is missing for ${shown(target)}.`);
-  return new TypeError(
-    `steady.fetch: step is missing for ${shown(target)}. Only the first request with an idempotency key of a mutation needs no name, and that was ${shown(first)}. Give this one a name that is the same on every attempt: json(url, { step: 'pay' }).`,
-  );
-}
+  #idOf({ own, name }: StepRequest): string {
+    // The key of the operation, written by hand, means its first request.
+    if (own !== undefined) return bareKey(own) === this.#submission?.key ? '' : `=${own}`;
+    return name === undefined ? '' : `#${name}`;
+  }
 
-function refuseStep({ own, name, target }: StepAsk, isAgain: boolean, what: string): never {
-  const rule =
-    process.env.NODE_ENV !== 'production' &&
-    (isAgain
-      ? `the name of one request, and this attempt has sent it with ${what}`
-      : `the name of the same request on every attempt, and it was sent before with ${what}: a new one needs a name of its own`);
-  if (own !== undefined) reject('steady.fetch', 'idempotencyKey', own, rule);
-  reject('steady.fetch', 'step', name, rule && `${rule} (${shown(target)})`);
+  /**
+   * The boundary of a form is always the same for a submission, so that it is sent again with the same bytes after a
+   * reload. Without one it is random: derived from a key that the app has made up, it could be guessed, and with it the
+   * end of a file.
+   */
+  async #fix(id: string, { body }: StepRequest): Promise<FixedBody> {
+    const key = this.#submission?.key;
+    return fixBody(await body(), () =>
+      key === undefined ? createIdempotencyKey() : deriveKey(key, `boundary ${id}`),
+    );
+  }
+
+  async #isSame({ id, body, digest }: Step, request: StepRequest): Promise<boolean> {
+    if (body !== undefined) return isSameBody(body, await request.body());
+    return (await this.#submission?.digest(await this.#fix(id, request))) === digest;
+  }
+
+  /** Refuses a key of the app's own that is made anew on each attempt: it would be another order each time. */
+  #refuseNewKey({ own, target, attempt }: StepRequest): void {
+    if (own === undefined) return;
+    const path = pathOf(target);
+    for (const { id, target: before, attempt: last, sentAt, isDone } of this.known.values())
+      if (!id.startsWith('#') && last !== attempt && sentAt !== undefined && !isDone)
+        if (pathOf(before) === path)
+          refuse(
+            'idempotencyKey',
+            own,
+            `what it was on the attempt before, which has sent ${path} with another key: make it before the mutation`,
+          );
+  }
 }
 
 const pathOf = (target: string): string => target.replace(/\?.*/s, '');
-/** A key without the quotes of a structured field. */
-export const bareKey = (key: string): string => key.replace(/^"(.*)"$/s, '$1');
+
+/** @throws TypeError that explains the rule, in development. */
+function refuse(option: string, value: unknown, rule: string): never {
+  inDevelopment(() => reject('steady.fetch', option, value, rule));
+  return reject('steady.fetch', option, value, false);
+}
+
+function refuseStep({ own, name, target }: StepRequest, isAgain: boolean, what: string): never {
+  const rule = isAgain
+    ? `the name of one request, and this attempt has sent it with ${what}`
+    : `the name of the same request on every attempt, and it was sent before with ${what}: a new one needs a name of its own`;
+  return own === undefined
+    ? refuse('step', name, `${rule} (${shown(target)})`)
+    : refuse('idempotencyKey', own, rule);
+}
+
+function missingName(target: string, first: string): TypeError {
+  let message = `steady.fetch: step is missing for ${shown(target)}.`;
+  inDevelopment(() => {
+    message += ` Only the first request with an idempotency key of a mutation needs no name, and that was ${shown(first)}. Give this one a name that is the same on every attempt: json(url, { step: 'pay' }).`;
+  });
+  return new TypeError(message);
+}

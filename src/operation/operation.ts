@@ -140,8 +140,9 @@ export class Operation {
   }
 
   /** A keyed request begins: its steps, and the code for them, stay with the operation. */
-  keepSteps(steps: Steps): Steps {
-    return (this.steps = steps);
+  keepSteps<S extends Steps>(steps: S): S {
+    this.steps = steps;
+    return steps;
   }
   useSubmissionCode(code: SubmissionHook): void {
     this.submissionCode ??= code;

@@ -8,10 +8,11 @@ import { type Instance, ownPolicy } from './instance.ts';
 import { endFetchWith, replaceFetch } from './query/refetch.ts';
 import type { RetryControls } from './status/status.ts';
 import type { StatusStore } from './status/store.ts';
+import { inDevelopment } from '../lib/development.ts';
 import { warn } from '../lib/input/warn.ts';
 import { definitionBehind } from './mutation/definition.ts';
 import { cancelMutation } from './mutation/cancel.ts';
-import { runOf } from './mutation/execution.ts';
+import { runOf } from './mutation/record.ts';
 
 /** The controls of the query with this hash. */
 export function queryControlsOf(store: StatusStore<Query>, hash: string): RetryControls {
@@ -66,8 +67,8 @@ export function mutationControlsOf(store: StatusStore<Mutation>, id: string): Re
     const { instance } = store;
     const mutation = store.find(id);
     if (!mutation || !instance) return;
-    if (definitionBehind(mutation.options.mutationFn)) control(mutation, instance);
-    else if (process.env.NODE_ENV !== 'production') warnOfPlain(instance);
+    if (definitionBehind(mutation.options.mutationFn)) control(mutation);
+    else inDevelopment(() => warnOfPlain(instance));
   };
   return { retryNow: act(retryMutation), cancel: act(cancelMutation) };
 }

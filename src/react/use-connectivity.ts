@@ -1,6 +1,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
 import type { Connectivity, ConnectivityState } from '../connectivity/connectivity.ts';
+import { inDevelopment } from '../lib/development.ts';
 import { findInstance } from '../react-query/instance.ts';
 
 /** The state of the network, with a control. */
@@ -46,9 +47,9 @@ function connectivityOf(client: QueryClient): Watched {
   const instance = findInstance(client, 'useConnectivity');
   if (!instance) return unwatched;
   if (instance.connectivity) return instance.connectivity;
-  const remedy =
-    process.env.NODE_ENV === 'production'
-      ? ''
-      : ' Create it with createSteadfetch({ connectivity: watchConnectivity() }).';
-  throw new Error(`useConnectivity: this instance does not watch the network.${remedy}`);
+  let message = 'useConnectivity: this instance does not watch the network.';
+  inDevelopment(() => {
+    message += ' Create it with createSteadfetch({ connectivity: watchConnectivity() }).';
+  });
+  throw new Error(message);
 }

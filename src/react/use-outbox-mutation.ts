@@ -1,8 +1,8 @@
 import type { DefaultError, UseMutationOptions } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { OutboxEntry } from '../outbox/entries.ts';
-import { createIdempotencyKey } from '../idempotency/key.ts';
-import { bornNow, Submission } from '../operation/parts/submission.ts';
+import { createSubmission } from '../idempotency/key.ts';
+import type { Submission } from '../operation/parts/submission.ts';
 import { extendMutation, requireDefinition } from '../react-query/mutation/definition.ts';
 import { useOutboxEntry } from './use-outbox.ts';
 import { type SteadyMutationResult, useSteadyMutation } from './use-steady-mutation.ts';
@@ -51,9 +51,9 @@ export function useOutboxMutation<
   const own = useMemo(() => {
     const { clock } = requireDefinition('useOutboxMutation', mutationFn).instance;
     const submissionOf = (): Submission => {
-      const key = createIdempotencyKey();
-      setKey(key);
-      return new Submission({ key, ...bornNow(clock) });
+      const submission = createSubmission(clock);
+      setKey(submission.key);
+      return submission;
     };
     return extendMutation('useOutboxMutation', mutationFn, { submissionOf });
   }, [mutationFn]);

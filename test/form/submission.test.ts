@@ -1,9 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import {
-  createSubmissions,
-  type FormSubmission,
-  planSubmission,
-} from '../../src/form/submission.ts';
+import { type FormSubmission, planSubmission, Submissions } from '../../src/form/submission.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { createTabStorage, type TabStoragePort } from '../../src/form/tab-storage.ts';
 
@@ -15,8 +11,8 @@ beforeEach(() => {
 
 const submitted: FormSubmission = { key: 'k1', createdAt: 5, fingerprint: 'a', isRepeatable: true };
 
-describe('an submitted in the storage of the tab', () => {
-  const open = (form = 'checkout') => createSubmissions(createTabStorage(), form);
+describe('a submission in the storage of the tab', () => {
+  const open = (form = 'checkout') => new Submissions(createTabStorage(), form);
 
   test('is known to the next page, by the name of its form', () => {
     open().write(submitted);
@@ -71,7 +67,7 @@ describe('storage that does not work', () => {
   };
 
   test.each(Object.entries(broken))('%s: this page still knows', (_, port) => {
-    const submissions = createSubmissions(createTabStorage(port), 'checkout');
+    const submissions = new Submissions(createTabStorage(port), 'checkout');
     submissions.write(submitted);
     expect(submissions.read()).toEqual(submitted);
     submissions.remove('k1');
@@ -87,7 +83,7 @@ describe('storage that does not work', () => {
       setItem: forbidden,
       removeItem: (name) => void items.delete(name),
     };
-    const submissions = createSubmissions(
+    const submissions = new Submissions(
       createTabStorage(() => full),
       'checkout',
     );
@@ -107,7 +103,7 @@ describe('storage that does not work', () => {
       removeItem: (name) => void items.delete(name),
     };
     const open = () =>
-      createSubmissions(
+      new Submissions(
         createTabStorage(() => port),
         'checkout',
       );

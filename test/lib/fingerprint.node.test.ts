@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalise, fingerprintOf } from '../../src/lib/fingerprint.ts';
-import { toKept } from '../../src/form/submission.ts';
+import { toKept } from '../../src/form/payload.ts';
 
 const print = fingerprintOf;
 const form = (...entries: readonly [string, string | File][]): FormData => {

@@ -4,7 +4,7 @@ import type { Operation } from '../../operation/operation.ts';
 import { queryControlsOf } from '../../react-query/controls.ts';
 import { cancelMutation } from '../../react-query/mutation/cancel.ts';
 import { type Instance, instanceOf } from '../../react-query/instance.ts';
-import { runOf } from '../../react-query/mutation/execution.ts';
+import { runOf } from '../../react-query/mutation/record.ts';
 import { queryStatusesOf } from '../../react-query/status/query.ts';
 import type { RetryControls } from '../../react-query/status/status.ts';
 import { createFaults, type Faults } from '../faults.ts';
@@ -78,7 +78,7 @@ function findControls(
     if (operation)
       return {
         retryNow: () => operation.retryNow(),
-        cancel: () => cancelMutation(mutation, instance),
+        cancel: () => cancelMutation(mutation),
       };
   }
   for (const operation of instance.operations.loops)

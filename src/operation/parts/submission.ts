@@ -15,119 +15,117 @@ export function bornNow(clock: Clock): Born {
   return { createdAt: clock.now() - aheadMs, aheadMs: aheadMs || undefined };
 }
 
-/** What is known of a submission when an operation begins. */
+/** The facts about a submission when an operation begins. */
 export interface SubmissionFacts extends Born {
   readonly key: string;
-  /** It may have been sent before this operation: the form was, or the page is a new one. @default false */
+  /** An earlier operation may have sent it: the form was submitted before, or the page is a new one. @default false */
   readonly wasSent?: boolean | undefined;
-  /** A request of it has gone without a key. @default false */
+  /** A request of it went without a key. @default false */
   readonly isUnkeyed?: boolean | undefined;
-  /** A request that may be sent again has gone. @default false */
+  /** A request of it that may be repeated was sent. @default false */
   readonly isRepeatable?: boolean | undefined;
   /** Its steps so far. */
   readonly past?: readonly PastStep[] | undefined;
 }
 
-/** What gives the requests of one operation their idempotency keys, and remembers what became of them. */
+/**
+ * Gives the requests of one operation their idempotency keys, and remembers their ends. Any module may read its
+ * fields; only its methods write them.
+ */
 export class Submission implements Born {
   /** Carried by the one request that needs no name. Those with a name carry keys derived from it and the name. */
   readonly key: string;
-  /** On the wall clock, in epoch milliseconds: a key that is older than its API keeps it is never sent again by itself. */
   readonly createdAt: number;
   readonly aheadMs: number | undefined;
-  #wasSent: boolean;
-  #isUnkeyed: boolean;
-  #isRepeatable: boolean;
-  #isChanged = false;
-  #isStuck = false;
-  readonly #steps: Map<string, PastStep>;
+  /** It may have been done before this operation. */
+  wasSent: boolean;
+  /** A request of it went without a key, because its API honours none: sending it again may do it twice. */
+  isUnkeyed: boolean;
+  /** A request that may be repeated was sent: with a key, or an idempotent one. */
+  isRepeatable: boolean;
+  /** A step from before this operation has changed, and its bytes are not kept: it cannot be sent again. */
+  isChanged = false;
+  /** Its API has stored an answer under its key that does not say whether it was done. */
+  isStuck = false;
+  /** From then on, in epoch milliseconds, an API that it was sent to may have forgotten its key. */
+  expiresAt: number = Infinity;
+  /** Its steps so far, the latest last. They bind it where it may have been sent. */
+  past: readonly PastStep[];
   /** The ids of its steps from before this operation. */
-  #earlier: ReadonlySet<string>;
+  #earlier: readonly string[];
 
   constructor(facts: SubmissionFacts) {
     const { key, createdAt, wasSent = false, isUnkeyed = false, isRepeatable = false } = facts;
     this.key = key;
     this.createdAt = createdAt;
     this.aheadMs = facts.aheadMs;
-    this.#wasSent = wasSent;
-    this.#isUnkeyed = isUnkeyed;
-    this.#isRepeatable = isRepeatable;
-    this.#steps = new Map(facts.past?.map((step) => [step.id, step]));
-    this.#earlier = new Set(this.#steps.keys());
+    this.wasSent = wasSent;
+    this.isUnkeyed = isUnkeyed;
+    this.isRepeatable = isRepeatable;
+    this.past = facts.past ?? [];
+    this.#earlier = this.past.map(({ id }) => id);
   }
 
-  /** It may have been done before this operation. */
-  get wasSent(): boolean {
-    return this.#wasSent;
-  }
-  /** A request of it went without a key, because its API honours none: once more may be twice. */
-  get isUnkeyed(): boolean {
-    return this.#isUnkeyed;
-  }
-  /** A request that may be sent again has gone: with a key, or an idempotent one. */
-  get isRepeatable(): boolean {
-    return this.#isRepeatable;
-  }
-  /** A step from before this operation is not what it was, and its bytes are not kept: it cannot be sent again. */
-  get isChanged(): boolean {
-    return this.#isChanged;
-  }
-  /** Its API has stored an answer under its key that does not tell what was done: the key tells nothing any more. */
-  get isStuck(): boolean {
-    return this.#isStuck;
-  }
-  /** Its steps so far. They bind it where it may have been sent. */
-  get past(): readonly PastStep[] {
-    return [...this.#steps.values()];
-  }
   /** Whether this step was sent before this operation, as far as is known. */
   isEarlier(id: string): boolean {
-    return this.#earlier.has(id);
+    return this.#earlier.includes(id);
   }
 
-  /** Its mutationFn runs again in this page: what it sent before may have been done. */
+  /** Its mutationFn runs again in this page: its requests so far may have been done. */
   recordResent(): void {
-    this.#wasSent = true;
-    this.#earlier = new Set(this.#steps.keys());
+    this.wasSent = true;
+    this.#earlier = this.past.map(({ id }) => id);
   }
   /** Its API has refused all that was sent before this operation. */
   recordRefused(): void {
-    this.#wasSent = false;
+    this.wasSent = false;
   }
-  /** A request goes that may be sent again. */
+  /** A request that may be repeated is sent. */
   recordRepeatable(): void {
-    this.#isRepeatable = true;
+    if (this.isRepeatable) return;
+    this.isRepeatable = true;
+    this.keep();
   }
-  /** A request goes without a key. */
+  /** A request is sent without a key. */
   recordUnkeyed(): void {
-    this.#isUnkeyed = true;
+    this.isUnkeyed = true;
+    this.keep();
   }
-  /** A step is not what it was. */
+  /** A step has changed. */
   recordChanged(): void {
-    this.#isChanged = true;
+    this.isChanged = true;
+    this.keep();
   }
-  /** Its API gives a stored answer that does not tell what was done. */
+  /** Its API gives a stored answer that does not say whether it was done. */
   recordStuck(): void {
-    this.#isStuck = true;
+    this.isStuck = true;
+    this.keep();
   }
-  /** A step is sent now, to an API that remembers its key for so long. */
-  recordSent(step: Step, _rules: { readonly lifetimeMs?: number | undefined }): void {
-    this.recordStep(step);
-  }
-  /** A step is sent, done, or refused. */
-  recordStep(step: Step): void {
+  /** A step is sent, done, or refused. @param sentTo - The rules of the API that it is sent to. */
+  recordStep(step: Step, sentTo?: KeyRules): void {
+    const { lifetimeMs = Infinity } = sentTo ?? {};
+    this.expiresAt = Math.min(this.expiresAt, this.createdAt + lifetimeMs);
     const { attempt: _, ...past } = step;
-    this.#steps.set(step.id, past);
+    this.past = [...this.past.filter(({ id }) => id !== step.id), past];
+    this.keep();
   }
 
-  /** What a body is known by where its bytes are not stored. Undefined where they are. */
+  /** Called after each change, where the facts are stored. */
+  protected keep(): void {}
+
+  /** Identifies a body whose bytes are not stored; undefined where they are. */
   digest(_body: FixedBody): Promise<string> | undefined {
     return undefined;
   }
-  /** Resolves once what was recorded is stored: no request goes before. Undefined where nothing is stored. */
+  /** Resolves once the facts are stored: no request is sent before. Undefined where they are stored at once, or not. */
   stored(): Promise<void> | undefined {
     return undefined;
   }
+}
+
+/** The rules of an API about its keys. */
+export interface KeyRules {
+  readonly lifetimeMs?: number | undefined;
 }
 
 /** A body that no longer changes. */
@@ -140,18 +138,18 @@ export interface Step {
   /** Method and absolute URL. */
   readonly target: string;
   readonly key: string;
-  /** One key never has two payloads: what was sent first is what is sent. Undefined where only the digest is kept. */
-  body?: FixedBody | undefined;
-  /** What its body is known by. */
+  /** One key never has two payloads: the bytes that were sent first are sent again. Undefined where only the digest is kept. */
+  readonly body?: FixedBody | undefined;
+  /** Identifies its body. */
   readonly digest?: string | undefined;
-  /** The latest attempt that it was part of. */
-  attempt: number;
+  /** The latest attempt that it was part of; 0 for one before this operation. */
+  readonly attempt: number;
   /** When it was first sent, in epoch milliseconds. */
-  sentAt?: number | undefined;
-  /** It was answered, and well. */
-  isDone?: boolean | undefined;
+  readonly sentAt?: number | undefined;
+  /** It succeeded. */
+  readonly isDone?: boolean | undefined;
   /** It was definitely refused: its key stands for that refusal. */
-  isRefused?: boolean | undefined;
+  readonly isRefused?: boolean | undefined;
   /** How many keys of it stand for refusals. @default 0 */
   readonly refusals?: number | undefined;
 }
@@ -160,12 +158,12 @@ export interface Step {
 export const stepTarget = (method: string, url: string): string =>
   `${method} ${toUrl(url)?.href ?? url}`.replace(/#.*/s, '');
 
-/** What is kept of a step when its operation is over. */
+/** The facts of a step that are kept when its operation is over. */
 export type PastStep = Omit<Step, 'attempt'>;
 
 /**
- * The steps of a submission that the user sends again. What was definitely refused takes a fresh key:
- * the old one would be answered with the same refusal for ever.
+ * The steps of a submission that the user sends again. One that was definitely refused gets a fresh key: the old one
+ * would be answered with the same refusal for ever.
  */
 export function renewRefused(steps: readonly PastStep[]): readonly PastStep[] {
   return steps.map((step) => {
@@ -174,14 +172,21 @@ export function renewRefused(steps: readonly PastStep[]): readonly PastStep[] {
   });
 }
 
-/** The keyed requests of an operation, each of which waits its turn to be told which step it is. */
+/** A request that needs a key. */
+export interface StepRequest {
+  /** Method and absolute URL. */
+  readonly target: string;
+  /** The key that it has already. */
+  readonly own: string | undefined;
+  readonly name: string | undefined;
+  readonly attempt: number;
+  /** The body as it was passed this time. */
+  readonly body: () => Promise<BodyInit | null>;
+}
+
+/** The keyed requests of an operation. */
 export interface Steps {
-  readonly known: Map<string, Step>;
-  turn: Promise<unknown>;
-  /** The latest attempt with a keyed request, and where the first of them goes: the others need names. */
-  asked?: { readonly attempt: number; readonly target: string } | undefined;
-  /** Why no request of this attempt goes any more: it could not be told which step one of them is. */
-  mistake?: { readonly attempt: number; readonly error: unknown } | undefined;
-  /** The submission may have been sent by an earlier operation. */
-  readonly wasSent: boolean;
+  readonly known: ReadonlyMap<string, Step>;
+  readonly take: (request: StepRequest) => Promise<Step>;
+  readonly change: (step: Step, change: Partial<Step>) => Step;
 }

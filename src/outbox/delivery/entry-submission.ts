@@ -1,6 +1,7 @@
 import { fingerprintOf } from '../../lib/fingerprint.ts';
 import {
   type FixedBody,
+  type KeyRules,
   type PastStep,
   type Step,
   Submission,
@@ -66,9 +67,9 @@ export class EntrySubmission extends Submission {
     return this.#wasOut;
   }
 
-  override recordSent(step: Step, rules: { readonly lifetimeMs?: number | undefined }): void {
-    super.recordSent(step, rules);
-    if (process.env.NODE_ENV !== 'production' && rules.lifetimeMs === undefined)
+  override recordStep(step: Step, sentTo?: KeyRules): void {
+    super.recordStep(step, sentTo);
+    if (process.env.NODE_ENV !== 'production' && sentTo && sentTo.lifetimeMs === undefined)
       warnOfLifetime(step);
   }
 

@@ -1,4 +1,3 @@
-import { createJson } from '../../fetch/json.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { checkNames, reject } from '../../lib/input/check.ts';
 import { pageOf } from '../../lib/input/warn.ts';
@@ -155,10 +154,9 @@ function make<const H extends AnyOutboxHandlers>(
         handler,
         process.env.NODE_ENV !== 'production' && `one of ${[...definitions.keys()].join(', ')}`,
       );
-    const { operations } = instance;
     const mutationFn = createOutboxMutation({ ...shown, submit }, instance.clock, handler, {
       own,
-      definition: { policy, operations, instance, fetch, json: createJson(fetch), follow },
+      definition: { policy, instance, follow },
     });
     return { ...options, mutationFn, retry: false, networkMode: 'always' };
   };

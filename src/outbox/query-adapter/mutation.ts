@@ -1,8 +1,7 @@
 import type { MutationFunction, MutationFunctionContext } from '@tanstack/react-query';
 import { isSteadfetchError } from '../../operation/errors.ts';
 import type { Operation } from '../../operation/operation.ts';
-import { bornNow, Submission } from '../../operation/parts/submission.ts';
-import { createIdempotencyKey } from '../../idempotency/key.ts';
+import { createSubmission } from '../../idempotency/key.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { PolicyOptions } from '../../policy/options.ts';
 import {
@@ -10,14 +9,15 @@ import {
   type MutationDefinition,
   type MutationExtras,
 } from '../../react-query/mutation/definition.ts';
-import { beginMutation } from '../../react-query/mutation/execution.ts';
+import { endOwnMutation } from '../../react-query/mutation/cancel.ts';
+import { recordBehind } from '../../react-query/mutation/record.ts';
 import type { Entries } from '../entries.ts';
 import type { Enqueuer, Progress } from '../enqueue.ts';
 
 /** What the mutationFn of a handler is made of. */
 interface Basics {
   readonly own: PolicyOptions;
-  readonly definition: Omit<MutationDefinition, 'extend' | keyof MutationExtras>;
+  readonly definition: Omit<MutationDefinition, 'end' | 'extend' | keyof MutationExtras>;
 }
 
 /**
@@ -30,7 +30,7 @@ export function createOutboxMutation(
   handler: string,
   { own: policy, definition }: Basics,
 ): MutationFunction {
-  const { operations } = definition;
+  const { operations } = definition.instance;
   const make = (extras: MutationExtras): MutationFunction => {
     // React Query calls it as a method of the mutation's options.
     const keep = async function (
@@ -38,14 +38,9 @@ export function createOutboxMutation(
       variables: unknown,
       given: MutationFunctionContext,
     ): Promise<unknown> {
-      const known = extras.answer?.();
-      if (known) return known.data;
-      const record = beginMutation(given, this, variables);
-      const submission = record.submit(() =>
-        extras.submissionOf
-          ? extras.submissionOf(variables as never)
-          : new Submission({ key: createIdempotencyKey(), ...bornNow(clock) }),
-      );
+      const record = recordBehind(this, given);
+      const { submissionOf = () => createSubmission(clock) } = extras;
+      const submission = record.begin(() => submissionOf(variables as never));
       const { key } = submission;
       const shown = operations.begin('mutation', { policy, submission });
       // Where the disk fails, the entry stays as it is, and the state of the outbox says so.
@@ -87,6 +82,7 @@ export function createOutboxMutation(
     return define(keep, {
       ...extras,
       ...definition,
+      end: endOwnMutation,
       extend: (more) => make({ ...extras, ...more }),
     });
   };

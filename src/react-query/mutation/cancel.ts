@@ -1,22 +1,26 @@
 import { focusManager, type Mutation } from '@tanstack/react-query';
+import { warn } from '../../lib/input/warn.ts';
+import { inDevelopment } from '../../lib/development.ts';
 import { reportOf, toClientError } from '../../operation/error-info.ts';
 import { NotSentError, SteadfetchError } from '../../operation/errors.ts';
 import type { FailureReport } from '../../operation/facts.ts';
 import type { Operation } from '../../operation/operation.ts';
+import type { Operations } from '../../operation/operations.ts';
 import { type Failure, failures } from '../../policy/outcome.ts';
-import type { Instance } from '../instance.ts';
 import { definitionBehind } from './definition.ts';
-import { continueOutOfTurn, type MutationRun, refuseRun, runOf } from './execution.ts';
+import { continueOutOfTurn } from './lifecycle.ts';
+import { type MutationRun, recordOf } from './record.ts';
 
-/** Ends a mutation of ours, whatever it is at. */
-export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
+/** Ends a mutation of ours at any point of its life. */
+export function cancelMutation(mutation: Mutation): void {
   const definition = definitionBehind(mutation.options.mutationFn);
   if (!definition || mutation.state.status !== 'pending') return;
-  const { operations, wasSent = () => false } = definition;
-  const run = runOf(mutation);
-  const operation = run?.operation ?? operations.begin('mutation', { attempt: 0 });
+  const { clock, operations } = definition.instance;
+  const record = recordOf(mutation);
+  const { run, submission } = record;
+  const operation = run?.operation ?? operations.begin('mutation', { attempt: 0, submission });
   if (operation.phase.kind === 'ended') return;
-  const own = whyCancelled(operation, run, wasSent());
+  const own = cancelError(operation, run);
   const error: unknown = own
     ? toClientError(own, operation.route.at?.sent)
     : operation.errors.lastError;
@@ -24,48 +28,66 @@ export function cancelMutation(mutation: Mutation, { clock }: Instance): void {
     ? { failure: own.outcome, request: { method: own.operation.method } }
     : reportOf(error, clock.now());
   operation.cancel(error, report);
-  if (run) run.cancel(error);
-  else refuseBeforeTurn(mutation, error);
+  if (run) return run.cancel(error);
+  record.refuse(error);
+  endBeforeTurn(mutation);
 }
 
-/** Nothing when it ends in the error that it has. */
-function whyCancelled(
+/** The error of a cancellation; undefined where the operation ends with the error that it has. */
+function cancelError(
   operation: Operation,
   run: MutationRun | undefined,
-  wasSent: boolean,
 ): SteadfetchError | undefined {
-  if (run?.isOut()) return cutOff(run);
-  return !run || (operation.attempt === 1 && operation.phase.kind === 'paused')
-    ? notSent(operation, wasSent)
-    : undefined;
-}
-
-/** What was sent before is not undone by that. */
-function notSent(operation: Operation, wasSent: boolean): NotSentError {
+  if (run?.isOut())
+    return new SteadfetchError(
+      'The mutation was cancelled while it was under way. Whether it was done is not known.',
+      {
+        operation: operation.view(run.isReading() ? { method: 'GET' } : {}),
+        outcome: failures.aborted,
+        cause: operation.errors.lastError,
+      },
+    );
+  if (run && !(operation.attempt === 1 && operation.phase.kind === 'paused')) return undefined;
+  // An earlier operation of its submission may have been done.
+  const processed = operation.submission?.wasSent ? 'unknown' : 'no';
+  const outcome: Failure = { kind: 'aborted', processed };
   const message = 'The mutation was cancelled before anything was sent.';
-  const outcome: Failure = { kind: 'aborted', processed: wasSent ? 'unknown' : 'no' };
   return new NotSentError(message, { operation: operation.view(), outcome });
 }
 
-function cutOff({ operation, isReading }: MutationRun): SteadfetchError {
-  const message =
-    'The mutation was cancelled while it was under way. Whether it was done is not known.';
-  return new SteadfetchError(message, {
-    operation: operation.view(isReading() ? { method: 'GET' } : {}),
-    outcome: failures.aborted,
-    cause: operation.errors.lastError,
-  });
-}
-
-/** It waits behind another of its scope: there it is taken out of the row, to end at once. */
-function refuseBeforeTurn(mutation: Mutation, error: unknown): void {
-  refuseRun(mutation, error);
+/** Continues a cancelled mutation that waits behind another of its scope, so that it ends at once. */
+function endBeforeTurn(mutation: Mutation): void {
   continueOutOfTurn(mutation);
   if (focusManager.isFocused()) return;
-  // In a hidden tab React Query lets nothing go on: there it ends once the tab is seen.
+  // In a hidden tab React Query continues nothing: there it ends once the tab is visible.
   const stop = focusManager.subscribe((isFocused) => {
     if (!isFocused) return;
     continueOutOfTurn(mutation);
     stop();
   });
+}
+
+/**
+ * Ends a mutation of ours that left its cache, or whose session has ended. One that has nothing under way and waits
+ * for nothing may be the log-out itself: it goes on, and sends nothing more. An entry of an outbox stays.
+ */
+export function endOwnMutation(mutation: Mutation, isSessionOver: boolean): void {
+  const { instance, follow } = definitionBehind(mutation.options.mutationFn) ?? {};
+  const { run, isBegun } = recordOf(mutation);
+  const operation = run?.operation;
+  if (!instance || (operation && operation === instance.operations.current)) return;
+  if (follow && isBegun) {
+    if (!isSessionOver) inDevelopment(() => warnOfKept(instance.operations));
+  } else if (run?.isIdle()) operation?.leave();
+  else if (run || mutation.state.isPaused || isSessionOver) cancelMutation(mutation);
+}
+
+function warnOfKept(operations: Operations): void {
+  warn(
+    operations,
+    'kept entry',
+    `A mutation of an outbox was removed from its cache (queryClient.clear()), and its entry stays: it is sent ` +
+      `even if another user is logged in by then. At a log-out, call steady.endSession().`,
+    'mutations.md#log-out',
+  );
 }

@@ -1,41 +1,21 @@
-import type { Mutation, MutationCacheNotifyEvent, QueryClient } from '@tanstack/react-query';
+import type { Mutation, QueryClient } from '@tanstack/react-query';
 import { SteadyRequest } from '../../fetch/request.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { createSlot } from '../../lib/slot.ts';
-import { warn } from '../../lib/input/warn.ts';
+import { inDevelopment } from '../../lib/development.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import { operationOf } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
 import { endedWithSession } from '../../operation/parts/session.ts';
-import { definitionBehind } from './definition.ts';
-import { continueOutOfTurn } from './execution.ts';
+import { definitionBehind, warnOfSpread } from './definition.ts';
 
-/** The facts on which the end of a mutation depends. */
-class Following {
-  /** It is gone from its cache, or its session has ended. */
-  isGone = false;
-  /** The newest operation when it was submitted. */
-  submittedAfter: number | undefined;
+/** Pending mutations that left their cache, or whose session has ended. */
+export const gone: Set<Mutation> = new Set();
 
-  recordSubmit(newestOperation: number): void {
-    this.submittedAfter ??= newestOperation;
-  }
+/** The id of the newest operation when a mutation was submitted. */
+const submittedAfter = new WeakMap<Mutation, number>();
 
-  leave(): void {
-    this.isGone = true;
-  }
-}
-
-const followed = createSlot<Mutation, Following>();
-
-function followingOf(mutation: Mutation): Following {
-  let following = followed.get(mutation);
-  if (!following) followed.set(mutation, (following = new Following()));
-  return following;
-}
-
-/** What ending mutations stands on. */
+/** The parts of an instance that the end of a mutation needs. */
 export interface MutationEndContext {
   readonly clock: Clock;
   readonly operations: Operations;
@@ -43,37 +23,44 @@ export interface MutationEndContext {
 
 /**
  * Ends the mutations of a client that are removed from its cache (`queryClient.clear()`): they send nothing
- * more. React Query itself goes on with those that it has begun.
+ * more. React Query itself continues those that it has begun.
  *
- * @returns what stops that.
+ * @returns a function that stops it.
  */
 export function followMutations(client: QueryClient, context: MutationEndContext): () => void {
   const { operations } = context;
   const cache = client.getMutationCache();
-  for (const mutation of cache.getAll()) followingOf(mutation).recordSubmit(operations.lastId);
+  const recordSubmit = (mutation: Mutation): void => {
+    if (!submittedAfter.has(mutation)) submittedAfter.set(mutation, operations.lastId);
+  };
+  for (const mutation of cache.getAll()) {
+    add(mutation);
+    recordSubmit(mutation);
+  }
   return cache.subscribe((event) => {
     const { type, mutation } = event;
     if (!mutation) return;
-    if (type === 'removed') endMutation(mutation, false, context);
-    else if (type === 'updated') followUpdate(mutation, event.action.type, context);
+    if (type === 'added') add(mutation);
+    else if (type === 'removed') endMutation(mutation, false, context);
+    else if (type === 'updated') {
+      const action = event.action.type;
+      if (action === 'pending') recordSubmit(mutation);
+      // React Query is about to wait, or to continue.
+      const isNext = action === 'failed' || action === 'continue';
+      if (isNext && gone.has(mutation)) refuseNext(mutation, context);
+      if (mutation.state.status !== 'pending') gone.delete(mutation);
+    }
   });
 }
 
-type UpdateEvent = Extract<MutationCacheNotifyEvent, { readonly type: 'updated' }>;
-
-function followUpdate(
-  mutation: Mutation,
-  action: UpdateEvent['action']['type'],
-  context: MutationEndContext,
-): void {
-  const following = followingOf(mutation);
-  if (action === 'pending') following.recordSubmit(context.operations.lastId);
-  // React Query is about to wait, or to go on.
-  if (following.isGone && (action === 'failed' || action === 'continue'))
-    refuseNext(mutation, context);
+function add(mutation: Mutation): void {
+  // React Query calls a mutationFn as a method of the options of its mutation, which one observer would otherwise
+  // share among its mutations. With options of its own, it is known which mutation a mutationFn is called for.
+  if (definitionBehind(mutation.options.mutationFn)) mutation.setOptions({ ...mutation.options });
+  inDevelopment(() => warnOfSpread(mutation));
 }
 
-/** A mutation is gone from its cache, or its session has ended: it sends nothing more. */
+/** Ends a mutation that left its cache, or whose session has ended: it sends nothing more. */
 export function endMutation(
   mutation: Mutation,
   isSessionOver: boolean,
@@ -81,28 +68,26 @@ export function endMutation(
 ): void {
   const { operations } = context;
   if (mutation.state.status !== 'pending') return;
-  const following = followingOf(mutation);
   const definition = definitionBehind(mutation.options.mutationFn);
   // Another instance has a session of its own.
-  if (isSessionOver && definition && definition.operations !== operations) return;
-  following.leave();
-  if (definition?.end) definition.end(mutation, isSessionOver);
-  else if (definition) {
-    if (process.env.NODE_ENV !== 'production' && !isSessionOver) warnOfKept(operations);
-    return;
-  } else endPlain(mutation, context);
-  endLoneRequests(following.submittedAfter ?? operations.lastId, operations);
+  if (isSessionOver && definition && definition.instance.operations !== operations) return;
+  gone.add(mutation);
+  if (definition) definition.end(mutation, isSessionOver);
+  else endPlain(mutation, context);
+  // The requests of an outbox are not lone.
+  if (!definition?.follow)
+    endLoneRequests(submittedAfter.get(mutation) ?? operations.lastId, operations);
 }
 
-/** Which requests are a plain mutation's, nothing tells: those of no other operation that have begun since. */
-function endLoneRequests(submittedAfter: number, { live }: Operations): void {
+/** Ends the requests of no operation that began since: it is not known which of them are a plain mutation's. */
+function endLoneRequests(afterId: number, { live }: Operations): void {
   for (const request of live) {
     if (!(request instanceof SteadyRequest)) continue;
     const { operation, isOut } = request;
     const { id, kind } = operation.ref;
-    if (!operation.given.isSingle || kind === 'query' || id <= submittedAfter) continue;
+    if (!operation.given.isSingle || kind === 'query' || id <= afterId) continue;
     operation.leave();
-    // What is out may be the log-out itself. It is not sent again.
+    // A request that is under way may be the log-out itself. It is not sent again.
     if (!isOut) request.endSession();
   }
 }
@@ -134,12 +119,12 @@ function refuseNext(mutation: Mutation, { operations, clock }: MutationEndContex
   if (waitMs > 0) clock.unref?.(clock.setTimeout(refuse, waitMs - 1));
 }
 
-function warnOfKept(operations: Operations): void {
-  warn(
-    operations,
-    'kept entry',
-    `A mutation of an outbox was removed from its cache (queryClient.clear()), and its entry stays: it is sent, ` +
-      `whoever is logged in by then. At a log-out, call steady.endSession().`,
-    'mutations.md#log-out',
-  );
+/** Continues a mutation that React Query has paused, also behind another of its scope. */
+export function continueOutOfTurn(mutation: Mutation): void {
+  const { options } = mutation;
+  const { scope: _, ...free } = options;
+  // Without its scope only while React Query reads it; for good, it would never leave the list of the scope.
+  mutation.setOptions(free);
+  void mutation.continue().catch(() => {});
+  mutation.setOptions(options);
 }

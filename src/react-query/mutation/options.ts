@@ -1,6 +1,5 @@
 import type {
   DefaultError,
-  Mutation,
   MutationFunction,
   MutationFunctionContext,
   MutationKey,
@@ -8,29 +7,29 @@ import type {
 } from '@tanstack/react-query';
 import { attemptContext, bindFetch } from '../../fetch/bind-fetch.ts';
 import type { RawFetch, SteadyFetch } from '../../fetch/fetch.ts';
-import { createJson, type SteadyJson } from '../../fetch/json.ts';
-import { bornNow, Submission } from '../../operation/parts/submission.ts';
-import { runLoop } from '../../operation/loop.ts';
+import type { SteadyJson } from '../../fetch/json.ts';
 import { submissionExtension } from '../../fetch/keys.ts';
+import { createSubmission } from '../../idempotency/key.ts';
+import { inDevelopment } from '../../lib/development.ts';
 import { checkMisnamed, reject } from '../../lib/input/check.ts';
-import { createIdempotencyKey } from '../../idempotency/key.ts';
+import { runLoop } from '../../operation/loop.ts';
+import type { Operation } from '../../operation/operation.ts';
+import type { Submission } from '../../operation/parts/submission.ts';
 import { definePolicy, inPolicy, type PolicyOptions } from '../../policy/options.ts';
-import {
-  createSpreadMark,
-  define,
-  type MutationDefinition,
-  type MutationExtras,
-  markOwnFailure,
-  watchSpread,
-} from './definition.ts';
-import { beginMutation, recordOf, runOf } from './execution.ts';
-import { cancelMutation } from './cancel.ts';
 import { type Instance, instanceOfSteady } from '../instance.ts';
 import type { Steadfetch } from '../steadfetch.ts';
+import { endOwnMutation } from './cancel.ts';
+import {
+  define,
+  definitionBehind,
+  type MutationDefinition,
+  type MutationExtras,
+} from './definition.ts';
+import { recordBehind } from './record.ts';
 
-/** What a mutationFn of `mutationOptions` is told, beside what React Query tells it. */
+/** The context of a mutationFn of `mutationOptions`: React Query's own, and more. */
 export interface SteadyMutationContext extends MutationFunctionContext {
-  /** `steady.fetch` for this mutation: what it sends is part of it, also after an await. */
+  /** `steady.fetch` for this mutation: its requests are part of it, also after an await. */
   readonly fetch: SteadyFetch;
   /** `steady.json` for this mutation. */
   readonly json: SteadyJson;
@@ -58,7 +57,7 @@ export interface SteadyMutationContext extends MutationFunctionContext {
   readonly signal: AbortSignal;
 }
 
-/** What `mutationOptions` takes: React Query's options, and a policy. */
+/** The options of `mutationOptions`: React Query's own, and a policy. */
 export interface SteadyMutationOptions<
   TData = unknown,
   TError = DefaultError,
@@ -70,7 +69,7 @@ export interface SteadyMutationOptions<
 > {
   /** Runs once for each attempt. */
   readonly mutationFn: (variables: TVariables, context: SteadyMutationContext) => Promise<TData>;
-  /** How its failures are answered, laid over the policy of the instance. */
+  /** Laid over the policy of the instance. */
   readonly policy?: PolicyOptions | undefined;
 }
 
@@ -131,114 +130,83 @@ export function mutationOptions(
   steady: Steadfetch,
   all: SteadyMutationOptions<unknown, Error, never>,
 ): UseMutationOptions<unknown, Error, never> {
-  const context = instanceOfSteady(steady, 'mutationOptions');
-  if (process.env.NODE_ENV !== 'production' && (typeof all !== 'object' || all === null))
-    reject('mutationOptions', 'its second argument', all, 'an object with a mutationFn');
+  const instance = instanceOfSteady(steady, 'mutationOptions');
+  inDevelopment(() => checkOptions(all));
   const { mutationFn, policy: own, ...options } = all;
-  if (process.env.NODE_ENV !== 'production' && typeof mutationFn !== 'function')
-    reject('mutationOptions', 'mutationFn', mutationFn, 'a function');
-  if (process.env.NODE_ENV !== 'production')
-    checkMisnamed('mutationOptions', options, ['policy'], [], inPolicy(true));
-  const policy = definePolicy('mutationOptions', context.policy, own);
-  const { fetch, operations } = context;
-  const end: MutationDefinition['end'] = (mutation, isSessionOver) =>
-    endMutation(mutation, isSessionOver, context);
-  const shared = { policy, operations, instance: context, fetch, json: createJson(fetch), end };
-  const make = (extras: MutationExtras): SteadyFn => {
-    const extend: MutationDefinition['extend'] = (more) => make({ ...extras, ...more });
+  const policy = definePolicy('mutationOptions', instance.policy, own);
+  const make = (extras: MutationExtras): MutationFunction => {
     // React Query calls it as a method of the mutation's options.
-    const steadyMutation = function (this: unknown, variables: unknown, given: Given) {
-      try {
-        return run(context, { ...extras, policy: own, mutationFn }, this, variables, given);
-      } catch (error) {
-        // There is no key without strong randomness.
-        if (process.env.NODE_ENV !== 'production') markOwnFailure(error);
-        throw error;
-      }
+    const steadyMutation = function (
+      this: unknown,
+      variables: unknown,
+      given: MutationFunctionContext,
+    ): Promise<unknown> {
+      const record = recordBehind(this, given);
+      instance.lifecycle.meet(given.client);
+      const { submissionOf = () => createSubmission(instance.clock) } = extras;
+      const submission = record.begin(() => submissionOf(variables as never));
+      const operation = instance.operations.begin('mutation', {
+        policy: record.isGone() ? { ...own, ...nowOrNever } : own,
+        submission,
+        submissionCode: submissionExtension,
+      });
+      const call = (context: SteadyMutationContext): Promise<unknown> =>
+        mutationFn(variables as never, context);
+      return run(instance, record, operation, submission, given, call);
     };
-    return define(steadyMutation, { ...extras, ...shared, extend });
+    const extend = (more: MutationExtras): MutationFunction => make({ ...extras, ...more });
+    return define(steadyMutation, { ...extras, policy, instance, end: endOwnMutation, extend });
   };
   const steadyFn = make({});
-  return {
-    ...options,
-    mutationFn: steadyFn,
-    retry: false,
-    retryDelay: createSpreadMark(steadyFn),
-    networkMode: 'always',
-  };
+  // It stays in the options where another mutationFn is spread over them.
+  const retryDelay = define(() => 0, definitionBehind(steadyFn) as MutationDefinition);
+  return { ...options, mutationFn: steadyFn, retry: false, retryDelay, networkMode: 'always' };
 }
 
-type Given = MutationFunctionContext;
-type SteadyFn = MutationFunction;
-
-interface ExecutionParts extends MutationExtras {
-  readonly policy: PolicyOptions | undefined;
-  readonly mutationFn: (variables: never, context: SteadyMutationContext) => Promise<unknown>;
+/** @throws TypeError when an option is not as it must be. */
+function checkOptions(all: SteadyMutationOptions<unknown, Error, never>): void {
+  if (typeof all !== 'object' || all === null)
+    reject('mutationOptions', 'its second argument', all, 'an object with a mutationFn');
+  const { mutationFn, ...options } = all;
+  if (typeof mutationFn !== 'function')
+    reject('mutationOptions', 'mutationFn', mutationFn, 'a function');
+  checkMisnamed('mutationOptions', options, ['policy'], [], inPolicy(true));
 }
 
-/** Of a mutation that is gone from its cache before its mutationFn was called: it goes at once, once, or not at all. */
+/** Of a mutation that left its cache before its mutationFn was called: it is sent at once, once, or not at all. */
 const nowOrNever = { maxRetries: 0, whenDown: 'fail' } as const;
 
-/**
- * Ends a mutation that is gone from its cache, or whose session has ended. What has nothing under way, and
- * waits for nothing, may be the log-out itself: it ends as it does, and sends nothing more.
- */
-function endMutation(mutation: Mutation, isSessionOver: boolean, instance: Instance): void {
-  recordOf(mutation).leave();
-  const { operation, isIdle } = runOf(mutation) ?? {};
-  if (operation && operation === instance.operations.current) return;
-  if (operation?.phase.kind === 'sending' && isIdle?.()) operation.leave();
-  else if (operation || mutation.state.isPaused || isSessionOver)
-    cancelMutation(mutation, instance);
-}
-
+/** Runs the attempts of one call of a mutationFn. */
 function run(
-  context: Instance,
-  { mutationFn, policy, submissionOf, answer }: ExecutionParts,
-  options: unknown,
-  variables: unknown,
-  given: Given,
+  instance: Instance,
+  record: ReturnType<typeof recordBehind>,
+  operation: Operation,
+  submission: Submission,
+  given: MutationFunctionContext,
+  call: (context: SteadyMutationContext) => Promise<unknown>,
 ): Promise<unknown> {
-  const { operations, clock, lifecycle } = context;
-  lifecycle.meet(given.client);
-  if (process.env.NODE_ENV !== 'production') watchSpread(given.client);
-  const record = beginMutation(given, options, variables);
-  const submission = record.submit(() =>
-    submissionOf
-      ? submissionOf(variables as never)
-      : new Submission({ key: createIdempotencyKey(), ...bornNow(clock) }),
-  );
-  const known = answer?.();
-  if (known) return Promise.resolve(known.data);
-  record.throwIfRefused();
-  const operation = operations.begin('mutation', {
-    policy: record.isGone ? { ...policy, ...nowOrNever } : policy,
-    submission,
-    submissionCode: submissionExtension,
-  });
+  const { executions } = instance.operations;
   const controller = new AbortController();
   const { signal } = controller;
-  const bound = bindFetch(context, operation, signal);
-  return new Promise((resolve, fault) => {
-    const fail = (error: unknown): void => {
-      if (process.env.NODE_ENV !== 'production') markOwnFailure(error);
-      fault(error);
+  const bound = bindFetch(instance, operation, signal);
+  return new Promise((resolve, fail) => {
+    const execution = {
+      ...bound,
+      operation,
+      submission,
+      isIdle: () => operation.phase.kind === 'sending' && bound.isIdle(),
+      cancel(error: unknown) {
+        fail(error);
+        controller.abort();
+      },
     };
-    const cancel = (error: unknown): void => {
-      fail(error);
-      controller.abort();
-    };
-    record.show({ ...bound, operation, cancel });
-    const isIdle = (): boolean => operation.phase.kind === 'sending' && bound.isIdle();
-    const execution = { submission, operation, isIdle };
-    operations.executions.add(execution);
-    const prepare = (): [never, SteadyMutationContext] => {
-      const { attempt } = operation;
-      const own = bound.fetchNow();
-      return [variables as never, attemptContext(given, own, submission, attempt, signal)];
-    };
-    void runLoop(context, operation, signal, { prepare, run: mutationFn })
+    record.show(execution);
+    executions.add(execution);
+    const prepare = (): [SteadyMutationContext] => [
+      attemptContext(given, bound.fetchNow(), submission, operation.attempt, signal),
+    ];
+    void runLoop(instance, operation, signal, { prepare, run: call })
       .then(resolve, fail)
-      .finally(() => operations.executions.delete(execution));
+      .finally(() => executions.delete(execution));
   });
 }

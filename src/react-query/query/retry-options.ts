@@ -9,7 +9,7 @@ import type { FailureLedger } from './failure-ledger.ts';
 import { isServer } from '../instance.ts';
 import { markAsUsed, warnOfUnrepeatable } from '../misuse.ts';
 import type { RetryPair } from '../steadfetch.ts';
-import { emitChange } from '../mutation/execution.ts';
+import { emitChange } from '../mutation/record.ts';
 import type { OverdueRetries } from './refetch.ts';
 
 /** What decisions on failures in React Query stand on. */

@@ -5,8 +5,9 @@ import {
   type MutationCache,
   hashKey,
 } from '@tanstack/react-query';
-import { checkSpread, definitionBehind } from '../mutation/definition.ts';
-import { onChange, mayHaveBegun, runOf } from '../mutation/execution.ts';
+import { inDevelopment } from '../../lib/development.ts';
+import { definitionBehind } from '../mutation/definition.ts';
+import { onChange, recordOf } from '../mutation/record.ts';
 import { createStatusStores, type StatusStore } from './store.ts';
 import type { FailureReport } from '../../operation/facts.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
@@ -31,7 +32,7 @@ export interface MutationTarget {
   readonly mutation: string;
 }
 
-/** Whose status is asked for: the newest mutation with this key, or that of one `useSteadyMutation`. */
+/** The mutation whose status is shown: the newest with this key, or that of one `useSteadyMutation`. */
 export type MutationStatusTarget =
   | { readonly mutationKey: QueryKey; readonly mutation?: never }
   | (MutationTarget & { readonly mutationKey?: never });
@@ -53,10 +54,10 @@ export const mutationStatusesOf: (client: QueryClient, operation: string) => Sta
   /* @__PURE__ */ createStatusStores((client, instance, { isIdle, refresh, ids }) => {
     const mutations = client.getMutationCache();
     const newest = new Map<string, Mutation>();
-    const warnOfKeys =
-      process.env.NODE_ENV !== 'production'
-        ? watchKeys(instance.operations, (id) => newest.has(id))
-        : undefined;
+    let warnOfKeys: ReturnType<typeof watchKeys> | undefined;
+    inDevelopment(() => {
+      warnOfKeys = watchKeys(instance.operations, (id) => newest.has(id));
+    });
     const index = (): Map<string, Mutation> => {
       newest.clear();
       for (const mutation of mutations.getAll()) enter(mutation);
@@ -77,17 +78,16 @@ export const mutationStatusesOf: (client: QueryClient, operation: string) => Sta
         return [
           mutations.subscribe(({ type, mutation }) => {
             if (!mutation) return;
-            if (process.env.NODE_ENV !== 'production' && type === 'added') checkSpread(mutation);
             if (type === 'removed') index();
             else enter(mutation);
             if (type === 'added') warnOfKeys?.(idsOf(mutation), ids());
             refreshMutation(mutation);
           }),
-          // Of a plain one nobody knows which it is.
+          // Without a mutation it is a plain one, and it is not known which.
           onChange((mutation) => (mutation ? refreshMutation(mutation) : refresh())),
         ];
       },
-      // That of a plain one does.
+      // The wait of a plain mutation does.
       endsInSilence: true,
     };
   });
@@ -101,8 +101,8 @@ export function mutationStatus(
 ): RetryState {
   if (!mutation || mutation.state.status === 'idle') return idle;
   const { status, failureCount, failureReason, error } = mutation.state;
-  // Of ours, React Query sees only the end.
-  const own = runOf(mutation)?.operation;
+  // React Query sees only the end of a mutation of ours.
+  const own = recordOf(mutation).run?.operation;
   const lastError: unknown = error ?? failureReason ?? own?.errors.lastError ?? undefined;
   const now = instance.clock.now();
   const report = own?.errors.reportOf(lastError, now) ?? reportOf(lastError, now);
@@ -121,7 +121,7 @@ export function mutationStatus(
   }
   const wait = waitOf(operation, failureCount);
   if (own) return statusOf({ ...seen(0), phase: 'active', wait });
-  // The end of the wait of a plain one is no event.
+  // The end of the wait of a plain mutation is no event.
   const isOver = (wait?.retryAt ?? now) <= now;
   return statusOf({
     ...seen(failureCount + 1),
@@ -141,17 +141,17 @@ function attemptsOf(
   return attemptsAllowed(retry, ours, lastError, operation, instance);
 }
 
-/** Whether one that has failed may have been done all the same. */
+/** Whether a mutation that has failed may have been done. */
 function isUnknown(
   mutation: Mutation,
   report: FailureReport,
   operation: Operation | undefined,
 ): boolean {
-  const wasSent = definitionBehind(mutation.options.mutationFn)?.wasSent?.();
+  const wasSent = !!recordOf(mutation).submission?.wasSent;
   return wasSent || (!isUnbegun(mutation, report) && mayHaveTakenEffect(report, operation));
 }
 
-/** Why React Query holds it before its first attempt or between two. */
+/** Why React Query has paused it, before its first attempt or between two. */
 function holdOf(mutation: Mutation, cache: MutationCache): Cause | undefined {
   const { isPaused, failureCount: attempt } = mutation.state;
   if (!isPaused) return undefined;
@@ -159,7 +159,7 @@ function holdOf(mutation: Mutation, cache: MutationCache): Cause | undefined {
   return { attempt, reason: isQueued ? 'queued' : pauseReason() };
 }
 
-/** Whether one that is to be sent before it, in the same scope, has not ended. */
+/** Whether it waits for another of its scope. */
 function isBehindAnother(mutation: Mutation, cache: MutationCache): boolean {
   const scope = mutation.options.scope?.id;
   const first = cache
@@ -169,14 +169,14 @@ function isBehindAnother(mutation: Mutation, cache: MutationCache): boolean {
 }
 
 /**
- * Its onMutate threw something that is of no request: its mutationFn was never called. What comes
- * from a storage, where its page had called it, has an error that is none any more.
+ * Whether its onMutate threw an error of no request, so that its mutationFn was never called. A mutation from a storage,
+ * whose page had called it, has an error that is no Error any more.
  */
 function isUnbegun(mutation: Mutation, { failure, request }: FailureReport): boolean {
   const { options, state } = mutation;
   return (
     !!definitionBehind(options.mutationFn) &&
-    !mayHaveBegun(mutation) &&
+    !recordOf(mutation).isBegun &&
     failure.kind === 'error' &&
     request?.method === undefined &&
     state.error instanceof Error

@@ -1,5 +1,6 @@
 import type { Query, QueryClient } from '@tanstack/react-query';
-import { createStatusStores, type StatusStore } from './store.ts';
+import { inDevelopment } from '../../lib/development.ts';
+import { createStatusStores, type StatusSource, type StatusStore } from './store.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import {
   attemptsAllowed,
@@ -20,13 +21,14 @@ import { warnOfLostQueries, warnOfUnknownKey } from '../misuse.ts';
 export const queryStatusesOf: (client: QueryClient, operation: string) => StatusStore<Query> =
   /* @__PURE__ */ createStatusStores((client, instance, { refresh }) => {
     const queries = client.getQueryCache();
-    if (process.env.NODE_ENV !== 'production')
+    let explain: StatusSource<Query>['explain'];
+    inDevelopment(() => {
       warnOfLostQueries(instance.operations, client.getDefaultOptions().queries);
+      explain = (hash) => warnOfUnknownKey(instance.operations, queries, hash);
+    });
     return {
       find: (hash) => queries.get(hash),
-      ...(process.env.NODE_ENV !== 'production' && {
-        explain: (hash: string) => warnOfUnknownKey(instance.operations, queries, hash),
-      }),
+      explain,
       read: (query, before) => queryStatus(query, instance, before),
       start() {
         const refreshQuery = (query: Query): void => refresh(query.queryHash);

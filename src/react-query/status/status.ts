@@ -21,7 +21,7 @@ export function pauseReason(): AnyPauseReason {
 }
 
 /**
- * What a user can be told about an operation.
+ * The state of an operation, as it is shown to a user.
  *
  * | status | meaning |
  * |---|---|
@@ -45,7 +45,7 @@ export interface RetryState {
    * said so.
    */
   readonly retryAt: number | undefined;
-  /** While paused: another tab probes what is down, and tells this one; undefined where this tab does, or nobody. */
+  /** While paused: another tab probes the server, and this one is notified; undefined if this tab does, or none. */
   readonly probedBy?: 'another-tab' | undefined;
   /** Why it waits, is paused, or ended. */
   readonly reason: RetryReason | StopReason | AnyPauseReason | undefined;
@@ -53,7 +53,7 @@ export interface RetryState {
   readonly lastError: unknown;
 }
 
-/** What a user can do about a query or a mutation. It does nothing where there is nothing to do. */
+/** The controls of a query or a mutation. They are no-ops where there is nothing to do. */
 export interface RetryControls {
   /**
    * Ends the wait or the pause at once; a query that has failed is tried again. Does nothing while an
@@ -68,7 +68,7 @@ export interface RetryControls {
   readonly cancel: () => void;
 }
 
-/** The status of what was never asked for. */
+/** The status of a query or a mutation that was never requested. */
 export const idle: RetryState = Object.freeze({
   status: 'idle',
   attempt: 0,
@@ -81,7 +81,7 @@ export const idle: RetryState = Object.freeze({
 /** Why an operation waits, is paused or has ended, until when, and at which attempt if not the present one. */
 export type Cause = Partial<Pick<RetryState, 'attempt' | 'reason' | 'retryAt' | 'probedBy'>>;
 
-/** What React Query and its operation show of a query or a mutation that has begun. */
+/** The facts about a query or a mutation that has begun, from React Query and its operation. */
 export interface Seen {
   readonly phase: 'active' | 'succeeded' | 'failed' | 'unknown';
   /** The attempt under way or, after the end, the last one. */
@@ -152,10 +152,10 @@ export function attemptsAllowed(
   { clock }: Instance,
 ): number {
   if (!ours) return typeof retry === 'number' ? retry + 1 : retry === true ? Infinity : 1;
-  // The API and the call have their say once a request of theirs has failed.
+  // The policies of the API and of the call count once a request of theirs has failed.
   const { maxRetries } = operation
     ? operation.policyOf(reportOf(lastError, clock.now()).request)
     : ours.policy;
-  // A trial of its origin that has failed uses up no retry: there may be one attempt more.
+  // A failed trial of its origin uses up no retry, so there may be one attempt more.
   return maxRetries + 1 + (operation && maxRetries > 0 ? operation.errors.trials : 0);
 }

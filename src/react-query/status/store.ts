@@ -7,6 +7,7 @@ import {
 import { findInstance, type Instance, isServer } from '../instance.ts';
 import { warnOfModule } from '../misuse.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { inDevelopment } from '../../lib/development.ts';
 import { createSlot, type Slot } from '../../lib/slot.ts';
 import { keepIfSame } from '../../lib/store.ts';
 import { idle, type RetryState } from './status.ts';
@@ -34,12 +35,12 @@ interface Watch {
 export interface StatusSource<T extends object> {
   readonly find: (id: string) => T | undefined;
   readonly read: (found: T | undefined, before: RetryState | undefined) => RetryState;
-  /** From now on it tells of changes, until the returned functions are called. */
+  /** Emits changes until the returned functions are called. */
   readonly start: () => readonly (() => void)[];
   /** A wait may end without an event. */
   readonly endsInSilence?: boolean;
-  /** For development: somebody watches what there has not been for a while. */
-  readonly explain?: (id: string) => void;
+  /** Development only: warns that the status of an unknown id is watched for a while. */
+  readonly explain?: ((id: string) => void) | undefined;
 }
 
 /** A status may be shown before the component of its query or mutation is. */
@@ -48,7 +49,7 @@ const unknownMs = 10_000;
 const nothing = (): undefined => undefined;
 
 /**
- * The one store of each QueryClient: one subscription to a cache feeds everybody who watches a status.
+ * The one store of each QueryClient: one subscription to a cache feeds all listeners of a status.
  * (A subscription per component is quadratic: every event wakes everyone.)
  *
  * Where the client carries no default options of Steadfetch, everything is idle.
@@ -62,7 +63,7 @@ export function createStatusStores<T extends object>(
     if (!store) {
       const instance = findInstance(client, operation);
       if (!instance) return idleStore;
-      if (process.env.NODE_ENV !== 'production' && isServer()) warnOfModule(instance.operations);
+      inDevelopment(() => isServer() && warnOfModule(instance.operations));
       store = new Statuses(instance, (watch) => open(client, instance, watch));
       stores.set(client, store);
     }
@@ -161,7 +162,7 @@ class Statuses<T extends object> implements StatusStore<T> {
     };
     this.#stops = [
       ...this.#source.start(),
-      // What holds an operation can change while it is paused.
+      // The reason of a pause can change while it lasts.
       onlineManager.subscribe(refreshPaused),
       focusManager.subscribe(refreshPaused),
     ];
@@ -173,7 +174,7 @@ class Statuses<T extends object> implements StatusStore<T> {
     this.#planEnd(id, entry);
     const { find } = this;
     const { explain } = this.#source;
-    if (process.env.NODE_ENV !== 'production' && explain && !find(id))
+    if (explain && !find(id))
       entry.plan(this.instance.clock, () => void (find(id) ?? explain(id)), unknownMs);
     return entry;
   }

@@ -55,7 +55,7 @@ const isAwaited = (query: Query): boolean =>
     query.state.data === undefined &&
     query.state.fetchStatus !== 'idle');
 
-/** What these queries have in common, which cannot be loaded. */
+/** The summary of these queries, which cannot be loaded. */
 function summaryOf(
   unloaded: ReadonlySet<string>,
   { find, getState }: StatusStore<Query>,
@@ -95,7 +95,7 @@ function fetchAll(
   }, 0);
 }
 
-/** What the queries that are shown or awaited cannot load, at one origin or at all of them. */
+/** The queries that are shown or awaited and cannot be loaded, at one origin or at all of them. */
 export function createUnloaded(
   client: QueryClient,
   instance: Instance,

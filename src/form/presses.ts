@@ -1,0 +1,330 @@
+import { notifyManager, type QueryClient } from '@tanstack/react-query';
+import { promptBeforeUnload } from '../lib/browser/page.ts';
+import { startAlarm } from '../lib/timer.ts';
+import { endedWithSession } from '../operation/parts/session.ts';
+import { type Instance, instanceOf } from '../react-query/instance.ts';
+import { mutationStatusesOf } from '../react-query/status/mutation.ts';
+import { findOut, watchSubmission } from './find-out.ts';
+import { FormObserver } from './observer.ts';
+import { fingerprintOfPayload, toKept } from './payload.ts';
+import { resultOf } from './result.ts';
+import type {
+  Confirmation,
+  FormOptions,
+  SafeSubmitResult,
+  SubmitResult,
+  UnknownSubmission,
+} from './safe-submit.ts';
+import { sendSubmission } from './send.ts';
+import { type FormSubmission, planSubmission, Submissions, whyKeyForgotten } from './submission.ts';
+import { createTabStorage } from './tab-storage.ts';
+
+/**
+ * For this long after a success, a press with the same payload still belongs to it: it is the second half of a
+ * double click. After any other end only until the task is over, for an action that React has queued behind it.
+ */
+const echoMs = 1000;
+
+/** The target of a form that shows no mutation. */
+const noTarget = { mutation: '' };
+
+type Ended = Exclude<SubmitResult, { readonly status: 'busy' }>;
+
+/** The latest submission of this page. */
+interface Latest {
+  readonly fingerprint: string;
+  readonly promise: Promise<Ended>;
+  /** `echo`: it has ended, and presses with its payload still belong to it. */
+  readonly phase: 'under way' | 'echo' | 'over';
+}
+
+/** A form of one QueryClient: all its mounted copies show this one. */
+export class Form {
+  readonly #instance: Instance;
+  readonly #submissions: Submissions;
+  readonly #observer: FormObserver;
+  readonly #listeners: Set<() => void> = new Set();
+  readonly #serverState: SafeSubmitResult;
+  #options: FormOptions | undefined;
+  #state: SafeSubmitResult | undefined;
+  /** The presses whose payload is being read. */
+  readonly #reading: Set<{ readonly variables: unknown }> = new Set();
+  /** The latest press, if its payload could not be read. */
+  #unread: { readonly variables: unknown; readonly error: Error } | undefined;
+  #latest: Latest | undefined;
+  /** The question for the user. */
+  #confirmation: Confirmation | undefined;
+  /** The submission that was sent after the latest question that was confirmed. */
+  #confirmed: { readonly id: string; readonly promise: Promise<Ended> } | undefined;
+  /** The submission that `resolve` found not to be done. */
+  #notDone: FormSubmission | undefined;
+  #isResolving = false;
+  /** The watch over the unknown submission. */
+  #watched: { readonly key: string; readonly stop: () => void } | undefined;
+
+  /** @throws Error when the client carries no default options of Steadfetch, and no other instance is given. */
+  constructor(client: QueryClient, name: string, other?: Instance) {
+    const { instance } = mutationStatusesOf(client, 'useSafeSubmit');
+    this.#instance = instance ?? other ?? instanceOf(client, 'useSafeSubmit');
+    this.#submissions = new Submissions(createTabStorage(), name);
+    this.#observer = new FormObserver(client, this.#instance, `form ${name}`, this.#changed);
+    this.#serverState = this.#show(undefined);
+    const { lifecycle } = this.#instance;
+    lifecycle.meet(client);
+    lifecycle.onSessionEnd(client, () => {
+      this.#submissions.forget();
+      if (!this.#isUnderWay) this.#latest = undefined;
+      this.clear();
+    });
+  }
+
+  readonly setOptions = (options: FormOptions): void => {
+    this.#options = options;
+    this.#observer.setOptions(options.mutation);
+    this.#watch();
+  };
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    // Another page of this tab may have sent it, when this one comes back from the back-forward cache.
+    if (this.#listeners.size === 0) globalThis.addEventListener?.('pageshow', this.#changed);
+    this.#listeners.add(listener);
+    this.#watch();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      globalThis.removeEventListener?.('pageshow', this.#changed);
+      this.#watched?.stop();
+      this.#watched = undefined;
+    };
+  };
+
+  readonly getState = (): SafeSubmitResult => (this.#state ??= this.#show(this.#findUnknown()));
+
+  readonly getServerState = (): SafeSubmitResult => this.#serverState;
+
+  /** Whether it is not mounted, and nothing is under way. */
+  isIdle(): boolean {
+    return this.#listeners.size === 0 && !this.#isBusy();
+  }
+
+  /** Shows nothing of the past, except a submission that may have been done. */
+  clear(): void {
+    this.#clearPresses();
+    this.#observer.reset();
+    this.#changed();
+  }
+
+  readonly #changed = (): void => {
+    this.#state = undefined;
+    // With React Query's own notifications, so that both are rendered together.
+    for (const listener of this.#listeners) notifyManager.schedule(listener);
+  };
+
+  get #isUnderWay(): boolean {
+    return this.#latest?.phase === 'under way';
+  }
+  #isBusy(): boolean {
+    return this.#isUnderWay || this.#reading.size > 0;
+  }
+
+  #clearPresses(): void {
+    this.#confirmation = this.#unread = this.#notDone = undefined;
+  }
+
+  readonly #reset = ({ forgetUnknown = false } = {}): void => {
+    if (this.#isBusy()) return;
+    const known = this.#submissions.read();
+    if (known && forgetUnknown) this.#submissions.remove(known.key);
+    this.#latest = undefined;
+    this.clear();
+  };
+
+  readonly #submit = (variables: unknown): Promise<SubmitResult> => this.#press(variables);
+
+  #show(unknown: UnknownSubmission | undefined): SafeSubmitResult {
+    const [reading] = this.#reading;
+    const result = this.#observer.result();
+    return {
+      ...resultOf(result, reading, this.#unread),
+      submit: this.#submit,
+      reset: this.#reset,
+      unknown,
+      confirmation: this.#confirmation,
+      target: result.isIdle ? noTarget : this.#observer.target,
+    };
+  }
+
+  async #press(variables: unknown, confirmedKey?: string): Promise<SubmitResult> {
+    const reading = { variables };
+    const { operations, context } = this.#instance;
+    const { session } = operations;
+    // A submission that is over now has no echo any more, however long the payload takes to read.
+    const over = this.#latest?.phase === 'over' ? this.#latest.promise : undefined;
+    this.#reading.add(reading);
+    this.#unread = undefined;
+    this.#changed();
+    const stay = promptBeforeUnload();
+    try {
+      const fingerprint = await fingerprintOfPayload(variables, context.freshFields);
+      // Read only now: an effect may press before the effect that sets the options.
+      const payload = this.#options?.keepPayload ? toKept(variables) : undefined;
+      if (session.isOver) throw endedWithSession(operations.begin('mutation'), false, 'no');
+      // Not awaited: from here on it is under way, and no longer being read.
+      const promise = this.#begin(variables, fingerprint, payload, confirmedKey, over);
+      return promise;
+    } catch (error) {
+      // A payload without content is a mistake of the app; a file that is gone is not.
+      if (error instanceof TypeError) throw error;
+      this.#unread = { variables, error: error as Error };
+      return { status: 'failed', error: this.#unread.error };
+    } finally {
+      stay();
+      this.#reading.delete(reading);
+      this.#changed();
+    }
+  }
+
+  /** @param over - The latest submission, if it was over when this was pressed. */
+  #begin(
+    variables: unknown,
+    fingerprint: string,
+    payload: unknown,
+    confirmedKey: string | undefined,
+    over: Promise<Ended> | undefined,
+  ): Promise<SubmitResult> {
+    const latest = this.#latest;
+    const isSame = latest?.fingerprint === fingerprint;
+    if (latest?.phase === 'under way')
+      return isSame ? latest.promise : Promise.resolve({ status: 'busy' });
+    if (confirmedKey === undefined && isSame && latest.promise !== over) return latest.promise;
+    // A question that is confirmed twice is sent once.
+    const id = confirmedKey + fingerprint;
+    if (confirmedKey !== undefined && this.#confirmed?.id === id) return this.#confirmed.promise;
+    const known = this.#submissions.read();
+    const { isChanged } = this.#submissions.inPage(known?.key ?? '');
+    const pressed = { fingerprint, confirmedKey, notDone: this.#notDone, isChanged };
+    const plan = planSubmission(known, pressed, this.#instance.clock);
+    this.#confirmation = undefined;
+    if (plan.kind === 'ask') return Promise.resolve(this.#ask(plan.reason, variables, plan.key));
+    this.#notDone = undefined;
+    const submission = { ...plan.submission, payload };
+    const promise = this.#run(fingerprint, () => this.#send(variables, submission, plan.wasSent));
+    if (confirmedKey !== undefined && submission.key !== confirmedKey)
+      this.#confirmed = { id, promise };
+    return promise;
+  }
+
+  /** @param key - That of the submission that may have been done. */
+  #ask(reason: Confirmation['reason'], variables: unknown, key: string): Ended {
+    this.#confirmation = {
+      reason,
+      variables,
+      confirm: () => this.#press(variables, key),
+      cancel: () => {
+        this.#confirmation = undefined;
+        this.#changed();
+      },
+    };
+    return { status: 'needs-confirmation', ...this.#confirmation };
+  }
+
+  /** Presses with this fingerprint belong to `work` until it ends. */
+  #run(fingerprint: string, work: () => Promise<Ended>): Promise<Ended> {
+    const enter = (phase: Latest['phase']): void => {
+      if (phase !== 'over' || this.#latest?.promise === promise)
+        this.#latest = { fingerprint, promise, phase };
+    };
+    const promise = work().then((result) => {
+      enter('echo');
+      const ms = result.status === 'succeeded' ? echoMs : 0;
+      startAlarm(this.#instance.clock, ms, () => enter('over'));
+      this.#watch();
+      this.#changed();
+      return result;
+    });
+    enter('under way');
+    return promise;
+  }
+
+  async #send(variables: unknown, record: FormSubmission, wasSent: boolean): Promise<Ended> {
+    const parts = { submissions: this.#submissions, observer: this.#observer };
+    const end = await sendSubmission(parts, variables, record, wasSent);
+    // A submission that was certainly not done leaves the one before it, which is asked about again.
+    const isLeft = this.#submissions.read()?.key === record.key;
+    if (end.status !== 'succeeded' && !isLeft) this.#confirmed = undefined;
+    if (end.status === 'cannot-find-out') return this.#ask(end.status, variables, record.key);
+    return end;
+  }
+
+  /** The earlier submission that may have been done. */
+  #findUnknown(): UnknownSubmission | undefined {
+    const known = this.#submissions.read();
+    if (this.#isUnderWay || !known) return undefined;
+    const { key, createdAt, isRepeatable, payload } = known;
+    const { variables = payload, error } = this.#submissions.inPage(key);
+    return {
+      idempotencyKey: key,
+      since: createdAt,
+      variables,
+      error,
+      isRepeatable: !!isRepeatable,
+      isExpired: whyKeyForgotten(known, this.#instance.clock) !== undefined,
+      isResolving: this.#isResolving,
+      resolve: this.#resolve,
+    };
+  }
+
+  /** Asks the API whether the unknown submission was done. */
+  readonly #resolve = async (): Promise<'done' | 'not-done' | 'unknown'> => {
+    const known = this.#submissions.read();
+    const unknown = this.#findUnknown();
+    const { resolve } = this.#options ?? {};
+    if (!resolve || !known || !unknown || this.#isResolving) return 'unknown';
+    this.#isResolving = true;
+    this.#changed();
+    const found = await findOut(this.#observer.instance(), resolve, unknown);
+    this.#isResolving = false;
+    const now = this.#submissions.read();
+    // It may have been sent again in the meantime.
+    const isSame = !this.#isUnderWay && now?.key === known.key && now.sentBy === known.sentBy;
+    if (isSame && found.status === 'not-done') this.#undo(known);
+    if (isSame && found.status === 'done') await this.#finish(known, found.data);
+    this.#changed();
+    return found.status;
+  };
+
+  /** The unknown submission is not done. If there is one before it, the user is asked about that. */
+  #undo(known: FormSubmission): void {
+    this.#submissions.undo(known.key);
+    this.#notDone = known.before ? undefined : known;
+    this.#latest = this.#confirmed = undefined;
+  }
+
+  /** The unknown submission is done, with these data. */
+  async #finish({ key, fingerprint, payload }: FormSubmission, data: unknown): Promise<void> {
+    const { variables = payload } = this.#submissions.inPage(key);
+    this.#submissions.remove(key);
+    this.#clearPresses();
+    await this.#run(fingerprint, async () => {
+      await this.#observer.finish(data, variables);
+      return { status: 'succeeded', data };
+    });
+  }
+
+  /** Watches the end of the unknown submission without a press. */
+  #watch(): void {
+    const known = this.#submissions.read();
+    if (this.#isUnderWay || this.#watched?.key === known?.key) return;
+    this.#watched?.stop();
+    this.#watched = undefined;
+    if (!known) return;
+    const { key } = known;
+    const onDone = (data: unknown): void => {
+      const now = this.#submissions.read();
+      if (!this.#isUnderWay && now?.key === key) void this.#finish(now, data);
+    };
+    const { clock } = this.#instance;
+    const stop = watchSubmission(known, this.#observer, clock, this.#changed, onDone);
+    this.#watched = { key, stop };
+  }
+}

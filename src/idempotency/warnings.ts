@@ -1,0 +1,31 @@
+import type { SteadyRequest } from '../fetch/request.ts';
+import { warn } from '../lib/input/warn.ts';
+import type { Operations } from '../operation/operations.ts';
+
+const nameOf = ({ method, url }: SteadyRequest): string =>
+  `${method} ${url}`.replace(/[?#].*/s, '');
+
+/** Development only: an attempt was given another body than the first. */
+export function warnOfChange(operations: Operations, request: SteadyRequest): void {
+  const name = nameOf(request);
+  warn(
+    operations,
+    `bytes ${name}`,
+    `${name}: this attempt was given another body than the first. One key has one payload, so the first ` +
+      `is sent again. Make what changes (a time, a random number) before the mutation, not within it.`,
+  );
+}
+
+/** Development only: a write without a key was sent while a mutationFn ran. */
+export function warnOfStray(operations: Operations, request: SteadyRequest): void {
+  const name = nameOf(request);
+  warn(
+    operations,
+    `stray ${name}`,
+    `${name} was sent by the instance while a mutationFn ran, and without an idempotency key. If it is ` +
+      `part of that mutation, send it with the fetch or json of the mutationFn's context, also after an ` +
+      `await: only these give it the key that makes it safe to send again. Another client is given its ` +
+      `rawFetch as fetch, or is linked where it is made: linkClient(steady, client).`,
+    'clients.md',
+  );
+}

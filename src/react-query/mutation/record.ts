@@ -1,0 +1,120 @@
+import type { Mutation, MutationFunctionContext } from '@tanstack/react-query';
+import type { BoundFetch } from '../../fetch/bind-fetch.ts';
+import type { Operation } from '../../operation/operation.ts';
+import { Owner } from '../../operation/owner.ts';
+import type { Submission } from '../../operation/parts/submission.ts';
+import { gone } from './lifecycle.ts';
+
+/** One call of a mutationFn of ours by React Query, with all attempts of its loop. */
+export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading' | 'isIdle'> {
+  readonly operation: Operation;
+  /** Ends it with this error at once, even if requests of it are still under way. */
+  readonly cancel: (error: unknown) => void;
+}
+
+const records = new WeakMap<Mutation, MutationRecord>();
+
+/** The facts about a mutation of ours that React Query does not keep, and the owner of its operation. */
+class MutationRecord extends Owner {
+  /** The newest run; undefined before its mutationFn was called. */
+  run: MutationRun | undefined;
+  /** The same for all calls of its mutationFn. */
+  submission: Submission | undefined;
+  /** Its mutationFn may have been called in this page. */
+  isBegun = false;
+  readonly #mutation: Mutation | undefined;
+  /** The error of a cancellation before its turn; boxed, because it may be any value. */
+  #refusal: { readonly error: unknown } | undefined;
+
+  /** @param mutation - Undefined where it is not known which mutation it is. */
+  constructor(mutation: Mutation | undefined) {
+    super();
+    this.#mutation = mutation;
+  }
+
+  /** Ends it with this error when its turn comes. */
+  refuse(error: unknown): void {
+    this.#refusal = { error };
+  }
+
+  /** It left its cache, or its session has ended. */
+  isGone(): boolean {
+    return this.#mutation !== undefined && gone.has(this.#mutation);
+  }
+
+  /** Its mutationFn may be called. */
+  recordBegun(): void {
+    this.isBegun = true;
+  }
+
+  /** Sets the submission that it sends, before its mutationFn is called. */
+  prepare(submission: Submission): void {
+    this.submission = submission;
+  }
+
+  /**
+   * Its mutationFn is called.
+   *
+   * @returns the submission that it sends: the same for each call, also where the app's own `retry` repeats it.
+   * @throws the error of a mutation that was cancelled before its turn.
+   */
+  begin(createSubmission: () => Submission): Submission {
+    if (this.run) this.submission?.recordResent();
+    this.recordBegun();
+    if (this.#refusal) throw this.#refusal.error;
+    return (this.submission ??= createSubmission());
+  }
+
+  /** Shows a run of it: its changes are emitted from now on. */
+  show(run: MutationRun): void {
+    if (!this.#mutation) return;
+    this.run = run;
+    run.operation.attend(this);
+  }
+
+  override onChange(): void {
+    emitChange(this.#mutation);
+  }
+}
+
+export function recordOf(mutation: Mutation): MutationRecord {
+  let record = records.get(mutation);
+  if (!record) records.set(mutation, (record = new MutationRecord(mutation)));
+  return record;
+}
+
+/** The newest run of a mutation of ours; undefined before its mutationFn was called. */
+export const runOf = (mutation: Mutation): MutationRun | undefined => records.get(mutation)?.run;
+
+/**
+ * The record of the mutation that a mutationFn is called for.
+ *
+ * @param options - The object that it is called as a method of. A client that is not followed yet, or a server, may
+ *   have several mutations with it: then each of them may have begun.
+ */
+export function recordBehind(
+  options: unknown,
+  { client }: MutationFunctionContext,
+): MutationRecord {
+  const all = new Set([...gone, ...client.getMutationCache().getAll()]);
+  const own = [...all].filter((one) => one.options === options && one.state.status === 'pending');
+  const mutation = own.find((one) => !runOf(one)) ?? own[0];
+  if (own.length > 1) for (const one of own) recordOf(one).recordBegun();
+  return mutation ? recordOf(mutation) : new MutationRecord(undefined);
+}
+
+/** Receives which mutation has changed; undefined for a plain one, because it is not known which. */
+type ChangeListener = (mutation: Mutation | undefined) => void;
+
+const listeners = new Set<ChangeListener>();
+
+/** Emits a change that React Query does not show. */
+export function emitChange(mutation?: Mutation): void {
+  for (const listener of listeners) listener(mutation);
+}
+
+/** Calls the listener at every such change, until the returned function is called. */
+export function onChange(listener: ChangeListener): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
