@@ -61,7 +61,9 @@ function readIgnores(file: string, { comments }: ParsedFile) {
     const { line } = loc.start;
     if (reason === undefined || !rules.some((rule) => rule.name === name)) {
       const fault = reason === undefined ? 'has no reason' : `names no rule: ${name || 'nothing'}`;
-      notes.push(`${file}:${line}: this comment suppresses nothing, since it ${fault}. Write // steadfetch-ignore rule-name: reason`);
+      notes.push(
+        `${file}:${line}: this comment suppresses nothing, since it ${fault}. Write // steadfetch-ignore rule-name: reason`,
+      );
     } else for (const one of [line, line + 1]) byLine.set(one, [...(byLine.get(one) ?? []), name]);
   }
   return { byLine, notes };
@@ -77,7 +79,11 @@ export function diagnose(parser: Parser, file: string, code: string): Diagnosis 
   const source = sourceOf(parsed.program);
   const { byLine, notes } = readIgnores(file, parsed);
   const found = rules.flatMap(({ name, why, remedy, find }) => {
-    const places = new Map([...find(source)].flatMap((node) => (node === undefined ? [] : [[`${node.line}:${node.column}`, node]])));
+    const places = new Map(
+      [...find(source)].flatMap((node) =>
+        node === undefined ? [] : [[`${node.line}:${node.column}`, node]],
+      ),
+    );
     return [...places.values()].map(({ line, column }): Finding => {
       return { file, line, column, rule: name, why, remedy, page: `docs/doctor.md#${name}` };
     });

@@ -24,9 +24,7 @@ const clients: Readonly<Record<string, Request['client']>> = {
 const verbs = /^(?:get|head|options|post|put|patch|delete|request)$/;
 
 /** The client behind a name, and the options that it was made with. */
-export function clientOf(
-  node: Node | undefined,
-): Pick<Request, 'client' | 'defaults'> | undefined {
+export function clientOf(node: Node | undefined): Pick<Request, 'client' | 'defaults'> | undefined {
   const name = clients[importOf(node)?.source ?? ''];
   if (name !== undefined) return { client: name, defaults: undefined };
   if (node?.type !== 'Identifier') return undefined;
@@ -98,19 +96,22 @@ export function requestOf(call: Node): Request | undefined {
     return { ...other, method, options: resolve(/^P/.test(method) ? third : second) };
   }
   const options = resolve(second ?? first);
-  const method = options?.type === 'ObjectExpression' ? textOf(options.option('method')) : undefined;
+  const method =
+    options?.type === 'ObjectExpression' ? textOf(options.option('method')) : undefined;
   if (method === undefined || !/fetch|request|http|api/i.test(callee.path)) return undefined;
   return { ...other, method, options };
 }
 
-const reads = /graph|search|\b(?:quer(?:y|ies)|filter|lookup|count|preview|validate|login|token|refresh)/i;
+const reads =
+  /graph|search|\b(?:quer(?:y|ies)|filter|lookup|count|preview|validate|verify|check\b|authenticat|auth-with|login|token|refresh)/i;
 /** What adds no key, by its name. */
 const plain = /auth|token|cors|json|default|common|base|accept/i;
 
 /** Whether its headers may have a key that this file does not show. */
 function mayHaveKey({ options, client, call }: Request): boolean {
   if (options === undefined) return false;
-  if (options.type !== 'ObjectExpression') return !(client === 'other' && call.list('arguments').length < 3);
+  if (options.type !== 'ObjectExpression')
+    return !(client === 'other' && call.list('arguments').length < 3);
   const headers = resolve(options.option('headers'));
   return [options, headers].some((object) => {
     if (object === undefined) return false;

@@ -36,7 +36,8 @@ export function libraryOf(call: Node): string | undefined {
 }
 
 const counters = /attempt|retr|tries|\btry/i;
-const waiting = /(?:^|\.)(?:\w*(?:sleep|delay|pause|snooze)\w*|wait(?:Ms|ForMs|For)?|setTimeout)$/i;
+const waiting =
+  /(?:^|\.)(?:\w*(?:sleep|delay|pause|snooze)\w*|wait(?:Ms|ForMs|For)?|timer|setTimeout)$/i;
 
 /** The time that a call waits; undefined if it does not wait. */
 export function waitOf(call: Node): Node | undefined {
@@ -89,19 +90,29 @@ function succeeds(statements: readonly Node[], loop: Node): boolean {
 /** Whether the catch lets the loop go on. */
 function goesOn(handler: Node, loop: Node): boolean {
   const last = statementsOf(handler.get('body')).at(-1);
-  return last === undefined || !exits(last, loop);
+  return (
+    last === undefined ||
+    !exits(last, loop) ||
+    handler.has(({ type }) => type === 'ContinueStatement')
+  );
 }
 
-function isOverItems(loop: Node): boolean {
+const moment = /\bDate\b|deadline|\bnow\b/i;
+
+function isNoRetry(loop: Node): boolean {
   if (loop.type === 'ForInStatement') return true;
-  if (loop.type === 'ForOfStatement') return !/delay|attempt|retr|backoff/i.test(loop.get('left')?.words ?? '');
+  if (loop.type === 'ForOfStatement')
+    return !/delay|attempt|retr|backoff/i.test(loop.get('left')?.words ?? '');
   const test = loop.get('test')?.words ?? '';
+  // A wait for something until a moment is a poll.
+  if (moment.test(test)) return true;
   return /\b(?:length|size|next|done|cursor|hasMore)\b/.test(test) && !counters.test(test);
 }
 
 function retryLoopOf(loop: Node): Retry | undefined {
   const body = loop.get('body');
-  if (!/^(?:For|While|DoWhile)/.test(loop.type) || body === undefined || isOverItems(loop)) return undefined;
+  if (!/^(?:For|While|DoWhile)/.test(loop.type) || body === undefined || isNoRetry(loop))
+    return undefined;
   const own = [...body.within(false)];
   if (!own.some(({ type }) => type === 'AwaitExpression')) return undefined;
   const test = loop.get('test');
@@ -110,7 +121,11 @@ function retryLoopOf(loop: Node): Retry | undefined {
     if (handler === undefined || !goesOn(handler, loop)) continue;
     const block = node.get('block');
     const isFlagged = own.some(
-      (one) => one.type === 'AssignmentExpression' && test?.words.includes(one.get('left')?.words || '?') && one.isIn(block ?? node) && one.get('right')?.value === true,
+      (one) =>
+        one.type === 'AssignmentExpression' &&
+        test?.words.includes(one.get('left')?.words || '?') &&
+        one.isIn(block ?? node) &&
+        one.get('right')?.value === true,
     );
     if (succeeds(statementsOf(block), loop) || isFlagged)
       return { kind: 'loop', at: loop, attempt: [loop], catches: true };
@@ -119,11 +134,16 @@ function retryLoopOf(loop: Node): Retry | undefined {
   const counts = counters.test(`${test?.words ?? ''} ${loop.get('init')?.words ?? ''}`);
   const waits = [...body.within()].some((node) => waitOf(node) !== undefined);
   if (!counts && !waits) return undefined;
+  const isTimed = own.some(
+    (node) => node.type === 'IfStatement' && moment.test(node.get('test')?.words ?? ''),
+  );
+  if (isTimed) return undefined;
   const repeats = own.some((node) => node.type === 'ContinueStatement');
   const last = statements.at(-1);
   const endsGood = repeats && last !== undefined && exits(last, loop);
   const isGood = statements.some((one) => one.type === 'IfStatement') && succeeds(statements, loop);
-  return (isGood && last?.type !== 'ReturnStatement') || (endsGood && /status|\bok\b/.test(body.words))
+  return (isGood && last?.type !== 'ReturnStatement') ||
+    (endsGood && /status|\bok\b/.test(body.words))
     ? { kind: 'loop', at: loop, attempt: [loop], catches: false }
     : undefined;
 }
@@ -145,7 +165,9 @@ function isAfterFailure(call: Node, fn: Node): 'catch' | 'status' | undefined {
 }
 
 const isStep = (argument: Node): boolean =>
-  (argument.type === 'BinaryExpression' && /^[+-]$/.test(argument.operator) && argument.get('right')?.value === 1) ||
+  (argument.type === 'BinaryExpression' &&
+    /^[+-]$/.test(argument.operator) &&
+    argument.get('right')?.value === 1) ||
   argument.type === 'UpdateExpression';
 
 /** A function that calls itself after a failure, a step further, or after a wait. */
@@ -155,7 +177,8 @@ function recursionOf(call: Node): Retry | undefined {
   if (fn === undefined || !call.isIn(fn)) return undefined;
   const after = isAfterFailure(call, fn);
   const isBounded =
-    call.list('arguments').some(isStep) || [...fn.within()].some((node) => waitOf(node) !== undefined);
+    call.list('arguments').some(isStep) ||
+    [...fn.within()].some((node) => waitOf(node) !== undefined);
   return after !== undefined && isBounded
     ? { kind: 'recursion', at: call, attempt: [fn], catches: after === 'catch' }
     : undefined;
@@ -163,12 +186,14 @@ function recursionOf(call: Node): Retry | undefined {
 
 /** An interceptor of axios that sends the request again, and not because a token has expired. */
 function interceptorOf(call: Node): Retry | undefined {
-  if (call.type !== 'CallExpression' || !/interceptors\.response\.use$/.test(call.callee.path)) return undefined;
+  if (call.type !== 'CallExpression' || !/interceptors\.response\.use$/.test(call.callee.path))
+    return undefined;
   const handler = functionOf(call.list('arguments')[1]);
   if (handler === undefined || /\b401\b|refresh/i.test(handler.words)) return undefined;
   const client = call.callee.path.split('.interceptors')[0];
   const isAgain = ({ type, callee }: Node): boolean =>
-    type === 'CallExpression' && (callee.path === client || callee.path === `${client}.request` || callee.path === 'axios');
+    type === 'CallExpression' &&
+    (callee.path === client || callee.path === `${client}.request` || callee.path === 'axios');
   return handler.has(isAgain)
     ? { kind: 'interceptor', at: handler, attempt: [handler], catches: true }
     : undefined;
@@ -188,12 +213,16 @@ function kindOf(object: Node): QueryOptions['kind'] | undefined {
   if (object.property('mutationFn') !== undefined) return 'mutation';
   const { parent } = object;
   if (parent?.type === 'CallExpression') {
-    const [, kind] = /^use\w*(Query|Queries|Mutation)$/.exec(parent.callee.path) ?? [];
-    return kind === undefined ? undefined : kind === 'Mutation' ? 'mutation' : 'query';
+    const [, kind] =
+      /^(?:use\w*|\w*(?=(?:[qQ]uery|mutation)Options$))(Query|Queries|Mutation|[qQ]ueryOptions|mutationOptions)$/.exec(
+        parent.callee.name,
+      ) ?? [];
+    return kind === undefined ? undefined : /^m/i.test(kind) ? 'mutation' : 'query';
   }
   if (parent?.type !== 'Property' || !/^(?:queries|mutations)$/.test(parent.name)) return undefined;
   const around = parent.parent?.parent;
-  const isDefault = around?.name === 'defaultOptions' || /setDefaultOptions$/.test(around?.callee.path ?? '');
+  const isDefault =
+    around?.name === 'defaultOptions' || /setDefaultOptions$/.test(around?.callee.path ?? '');
   return isDefault ? (parent.name === 'queries' ? 'query' : 'mutation') : undefined;
 }
 
@@ -205,7 +234,9 @@ export function queryOptionsIn(nodes: readonly Node[]): readonly QueryOptions[] 
   return found.map(({ kind, object }) => {
     const isCall = object.parent?.type === 'CallExpression';
     // `useQuery(key, fn, options)` of old.
-    const positional = isCall ? object.parent.list('arguments').find((one) => functionOf(one)) : undefined;
+    const positional = isCall
+      ? object.parent.list('arguments').find((one) => functionOf(one))
+      : undefined;
     const own = object.option(kind === 'query' ? 'queryFn' : 'mutationFn') ?? positional;
     const usual = found.find((other) => other.kind === kind && other.object.parent?.is('Property'));
     const retry = object.option('retry') ?? usual?.object.option('retry');
@@ -217,7 +248,9 @@ export function queryOptionsIn(nodes: readonly Node[]): readonly QueryOptions[] 
 export function isOff(retry: Node | undefined): boolean | undefined {
   const value = resolve(retry);
   if (value?.type === 'Literal') return value.value === false || value.value === 0;
-  return value === undefined || (value.type === 'Identifier' && value.name !== 'Infinity') ? undefined : false;
+  return value === undefined || (value.type === 'Identifier' && value.name !== 'Infinity')
+    ? undefined
+    : false;
 }
 
 function ofReactQuery({ kind, object, fn, retry }: QueryOptions): Retry | undefined {
@@ -241,7 +274,12 @@ function ofLibrary(call: Node): Retry | undefined {
 export function retriesIn(nodes: readonly Node[]): readonly Retry[] {
   return [
     ...queryOptionsIn(nodes).map(ofReactQuery),
-    ...nodes.flatMap((node) => [retryLoopOf(node), recursionOf(node), interceptorOf(node), ofLibrary(node)]),
+    ...nodes.flatMap((node) => [
+      retryLoopOf(node),
+      recursionOf(node),
+      interceptorOf(node),
+      ofLibrary(node),
+    ]),
   ].filter((one) => one !== undefined);
 }
 
@@ -283,9 +321,11 @@ export function isRetrying(
   if (call.type !== 'CallExpression') return false;
   if (libraryOf(call) !== undefined) return true;
   const made = resolve(call.callee);
-  if (made?.type === 'CallExpression' && importOf(made.callee)?.source === 'fetch-retry') return true;
+  if (made?.type === 'CallExpression' && importOf(made.callee)?.source === 'fetch-retry')
+    return true;
   const request = requestOf(call);
-  if (request?.client === 'ky') return hasRetryOf(request.options) ?? hasRetryOf(request.defaults) ?? true;
+  if (request?.client === 'ky')
+    return hasRetryOf(request.options) ?? hasRetryOf(request.defaults) ?? true;
   if (request?.client === 'ofetch') return hasRetryOf(request.options) === true;
   if (request?.client === 'axios') {
     const name = call.callee.path.split('.')[0];
@@ -295,7 +335,8 @@ export function isRetrying(
   if (fn === undefined) return importOf(call.callee) !== undefined && named.test(call.callee.path);
   return loops.some(
     ({ kind, at, attempt }) =>
-      (kind === 'recursion' && attempt.includes(fn)) || ((kind === 'loop' || kind === 'library') && at.isIn(fn)),
+      (kind === 'recursion' && attempt.includes(fn)) ||
+      ((kind === 'loop' || kind === 'library') && at.isIn(fn)),
   );
 }
 
@@ -307,5 +348,7 @@ export function lacksTimeout({ client }: AxiosRetry, nodes: readonly Node[]): bo
   const isUnseen = defaults !== undefined && defaults.type !== 'ObjectExpression';
   if (isUnseen || defaults?.property('timeout') !== undefined) return false;
   const limited = `${client?.path}.defaults.timeout`;
-  return !nodes.some((node) => node.type === 'AssignmentExpression' && node.get('left')?.path === limited);
+  return !nodes.some(
+    (node) => node.type === 'AssignmentExpression' && node.get('left')?.path === limited,
+  );
 }

@@ -52,7 +52,8 @@ function bindingsOf(statement: Node): [name: string, binding: Binding][] {
         kind: source === undefined ? 'variable' : 'import',
         node,
         init: name === id ? init : undefined,
-        from: source === undefined ? undefined : { source, name: id === name ? 'default' : name.name },
+        from:
+          source === undefined ? undefined : { source, name: id === name ? 'default' : name.name },
       },
     ]);
   });

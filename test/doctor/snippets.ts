@@ -47,7 +47,9 @@ export function score(snippets: readonly Snippet[]): Score {
     const found = new Set(findings.map(({ rule, line }) => `${rule}:${line}`));
     right += expected.filter((one) => found.has(one)).length;
     missed.push(...expected.filter((one) => !found.has(one)).map((one) => `${title}: ${one}`));
-    wrong.push(...[...found].filter((one) => !expected.includes(one)).map((one) => `${title}: ${one}`));
+    wrong.push(
+      ...[...found].filter((one) => !expected.includes(one)).map((one) => `${title}: ${one}`),
+    );
   }
   return { right, wrong, missed };
 }

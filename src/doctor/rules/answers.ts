@@ -9,7 +9,8 @@ const passing: ReadonlySet<number> = new Set([408, 409, 413, 421, 423, 425, 429]
 const isRefusal = (value: unknown): boolean =>
   typeof value === 'number' && value >= 400 && value < 500 && !passing.has(value);
 
-const decides = /retr|transient|permanent|fatal|temporary|should|abort|bail|recoverable|is\w*Error|is(?:Client|Server|Network)/i;
+const decides =
+  /retr|transient|permanent|fatal|temporary|should|abort|bail|recoverable|is\w*Error|is(?:Client|Server|Network)/i;
 
 /** Whether code tells apart which failures are worth another attempt. */
 function isDeciding(node: Node): boolean {
@@ -23,12 +24,17 @@ function isDeciding(node: Node): boolean {
           ? !/^(?:AbortError|TimeoutError|ECONNABORTED)$/.test(value)
           : type === 'Identifier' && /^[A-Z][A-Z\d_]+$/.test(words),
     );
-  if (node.is('NewExpression', 'ThrowStatement')) return /AbortError|StopRetry|NonRetr|Unrecoverable/.test(node.callee.path);
-  if (node.type === 'SwitchStatement') return /status|code/i.test(node.get('discriminant')?.words ?? '');
+  if (node.is('NewExpression', 'ThrowStatement'))
+    return /AbortError|StopRetry|NonRetr|Unrecoverable/.test(node.callee.path);
+  if (node.type === 'SwitchStatement')
+    return /status|code/i.test(node.get('discriminant')?.words ?? '');
   if (node.type !== 'CallExpression') return false;
-  if (/\.(?:has|includes|some|test)$/.test(node.callee.path)) return /status|code/i.test(node.words);
+  if (/\.(?:has|includes|some|test)$/.test(node.callee.path))
+    return /status|code/i.test(node.words);
   if (node.callee.path === 'bail') return true;
-  const isTest = [...node.ancestors()].slice(0, 4).some(({ type }) => /^(?:If|Conditional|Logical|Unary)/.test(type));
+  const isTest = [...node.ancestors()]
+    .slice(0, 4)
+    .some(({ type }) => /^(?:If|Conditional|Logical|Unary)/.test(type));
   return isTest && decides.test(node.callee.name || node.callee.path);
 }
 
@@ -41,7 +47,9 @@ function failsAt4xx(nodes: readonly Node[]): boolean {
     return nodes.some(
       (one) =>
         (one.type === 'MemberExpression' && one.name === 'ok') ||
-        (one.type === 'BinaryExpression' && /status/i.test(one.words) && one.children.some(({ value }) => /^(?:2\d\d|300|399|400)$/.test(String(value)))),
+        (one.type === 'BinaryExpression' &&
+          /status/i.test(one.words) &&
+          one.children.some(({ value }) => /^(?:2\d\d|300|399|400)$/.test(String(value)))),
     );
   });
 }
@@ -52,9 +60,16 @@ function isBlind(retry: Retry): boolean {
   const nodes = [...reach(retry.attempt)];
   const options = ['shouldRetry', 'onFailedAttempt', 'retry'].some((name) => {
     const own = functionOf(retry.options?.option(name));
-    return own?.has((node) => isDeciding(node) || node.type === 'ThrowStatement') === true || (own === undefined && retry.options?.property(name) !== undefined) || (own !== undefined && name !== 'onFailedAttempt');
+    return (
+      own?.has((node) => isDeciding(node) || node.type === 'ThrowStatement') === true ||
+      (own === undefined && retry.options?.property(name) !== undefined) ||
+      (own !== undefined && name !== 'onFailedAttempt')
+    );
   });
-  const isUnseen = retry.library !== undefined && retry.options !== undefined && retry.options.type !== 'ObjectExpression';
+  const isUnseen =
+    retry.library !== undefined &&
+    retry.options !== undefined &&
+    retry.options.type !== 'ObjectExpression';
   return !options && !isUnseen && failsAt4xx(nodes) && !nodes.some(isDeciding);
 }
 
@@ -62,13 +77,18 @@ function isBlind(retry: Retry): boolean {
 function repeatsAll(retry: Node | undefined): boolean {
   const value = resolve(retry);
   if (value === undefined) return false;
-  if (value.type === 'ConditionalExpression') return repeatsAll(value.get('consequent')) || repeatsAll(value.get('alternate'));
-  if (value.type === 'Literal') return value.value === true || (typeof value.value === 'number' && value.value > 0);
+  if (value.type === 'ConditionalExpression')
+    return repeatsAll(value.get('consequent')) || repeatsAll(value.get('alternate'));
+  if (value.type === 'Literal')
+    return value.value === true || (typeof value.value === 'number' && value.value > 0);
   if (value.type === 'Identifier') return value.name === 'Infinity';
   if (!value.isFunction) return false;
   const error = value.list('params')[1];
-  if (error === undefined) return !value.has(({ name, type }) => type === 'Identifier' && name === 'arguments');
-  const names = [...error.within()].filter(({ type }) => type === 'Identifier').map(({ name }) => name);
+  if (error === undefined)
+    return !value.has(({ name, type }) => type === 'Identifier' && name === 'arguments');
+  const names = [...error.within()]
+    .filter(({ type }) => type === 'Identifier')
+    .map(({ name }) => name);
   return !value.get('body')?.has(({ type, name }) => type === 'Identifier' && names.includes(name));
 }
 
@@ -78,8 +98,18 @@ function neverThrows({ fn }: QueryOptions): boolean {
   const nodes = [...reach([fn])];
   const isFetch = nodes.some((node) => requestOf(node)?.client === 'fetch');
   const calls = nodes.filter(({ type }) => type === 'CallExpression');
-  const isPlain = calls.every((call) => requestOf(call)?.client === 'fetch' || call.callee.type === 'MemberExpression');
-  return isFetch && isPlain && !nodes.some((node) => node.type === 'ThrowStatement' || /\.reject$/.test(node.type === 'CallExpression' ? node.callee.path : ''));
+  const isPlain = calls.every(
+    (call) => requestOf(call)?.client === 'fetch' || call.callee.type === 'MemberExpression',
+  );
+  return (
+    isFetch &&
+    isPlain &&
+    !nodes.some(
+      (node) =>
+        node.type === 'ThrowStatement' ||
+        /\.reject$/.test(node.type === 'CallExpression' ? node.callee.path : ''),
+    )
+  );
 }
 
 const statusLists = /^(?:statusCodes|retryStatusCodes|retryOn|statusCodesToRetry)$/;
@@ -98,9 +128,12 @@ export const retries4xx: Rule = {
     for (const { options } of axiosRetries) {
       const condition = resolve(options?.option('retryCondition'));
       if (condition?.isFunction !== true) continue;
-      const numbers = [...condition.within()].flatMap(({ value }) => (typeof value === 'number' && value > 100 ? [value] : []));
+      const numbers = [...condition.within()].flatMap(({ value }) =>
+        typeof value === 'number' && value > 100 ? [value] : [],
+      );
       const isAll = condition.get('body')?.value === true;
-      if (isAll || (numbers.length > 0 && numbers.every((one) => one <= 400))) yield options?.property('retryCondition');
+      if (isAll || (numbers.length > 0 && numbers.every((one) => one <= 400)))
+        yield options?.property('retryCondition');
     }
     for (const node of nodes) {
       if (node.type !== 'Property' || !statusLists.test(node.name)) continue;
@@ -119,12 +152,24 @@ function isStop(number: Node, retry: Retry): boolean {
     if (node.type === 'IfStatement' && number.isIn(node.get('test') ?? node)) {
       const then = node.get('consequent');
       const last = then?.type === 'BlockStatement' ? then.list('body').at(-1) : then;
-      if (last?.type === 'ReturnStatement' && last.get('argument')?.value === false) return !isNegated;
+      if (last?.type === 'ReturnStatement' && last.get('argument')?.value === false)
+        return !isNegated;
       if (last?.type === 'ReturnStatement' && isQuery(retry)) return false;
-      if (last?.type === 'ThrowStatement') return !isNegated && (retry.kind !== 'library' || /Abort/.test(last.words)) && !isCaught(last, retry);
-      return last?.type === 'ReturnStatement' && !isNegated && retry.kind !== 'recursion' && retry.kind !== 'interceptor';
+      if (last?.type === 'ThrowStatement')
+        return (
+          !isNegated &&
+          (retry.kind !== 'library' || /Abort/.test(last.words)) &&
+          !isCaught(last, retry)
+        );
+      return (
+        last?.type === 'ReturnStatement' &&
+        !isNegated &&
+        retry.kind !== 'recursion' &&
+        retry.kind !== 'interceptor'
+      );
     }
-    if (node.isFunction) return isQuery(retry) && isNegated && node.get('body')?.type !== 'BlockStatement';
+    if (node.isFunction)
+      return isQuery(retry) && isNegated && node.get('body')?.type !== 'BlockStatement';
   }
   return false;
 }
@@ -134,14 +179,22 @@ const isQuery = ({ kind }: Retry): boolean => kind === 'query' || kind === 'muta
 /** Whether a throw is caught by the loop that it is in. */
 const isCaught = (statement: Node, retry: Retry): boolean =>
   retry.kind === 'loop' &&
-  [...statement.ancestors()].some((node) => node.type === 'TryStatement' && node.isIn(retry.at) && statement.isIn(node.get('block') ?? node));
+  [...statement.ancestors()].some(
+    (node) =>
+      node.type === 'TryStatement' &&
+      node.isIn(retry.at) &&
+      statement.isIn(node.get('block') ?? node),
+  );
 
 /** The 429 that code names, also by a constant of this file. */
 function* limitsIn(roots: readonly Node[]): Generator<{ number: Node; use: Node }> {
   for (const use of reach(roots)) {
     if (use.type === 'Identifier') {
       const constant = resolve(use);
-      const number = constant !== use && constant?.isFunction !== true && constant?.type !== 'CallExpression' ? constant : undefined;
+      const number =
+        constant !== use && constant?.isFunction !== true && constant?.type !== 'CallExpression'
+          ? constant
+          : undefined;
       const found = [...(number ?? listOf(use) ?? use).within()].find(({ value }) => value === 429);
       if (found !== undefined && found !== use) yield { number: found, use };
     } else if (use.value === 429) yield { number: use, use };
@@ -159,10 +212,14 @@ export const ignoresRetryAfter: Rule = {
   why: 'A 429 says in Retry-After when to come back; coming earlier is refused again, and may prolong the limit.',
   remedy: 'Wait at least as long as Retry-After says, with jitter on top.',
   *find({ nodes, retries, queries, axiosRetries }) {
-    if (nodes.some(({ type, words }) => type === 'Program' && /retry[-_]?after/i.test(words))) return;
+    if (nodes.some(({ type, words }) => type === 'Program' && /retry[-_]?after/i.test(words)))
+      return;
     for (const retry of retries) {
       if (isQuery(retry) || retry.library === 'cockatiel') continue;
-      for (const { number, use } of limitsIn([...retry.attempt, ...(retry.options ? [retry.options] : [])]))
+      for (const { number, use } of limitsIn([
+        ...retry.attempt,
+        ...(retry.options ? [retry.options] : []),
+      ]))
         if (!isStop(use, retry) && use.parent?.type !== 'NewExpression') yield number;
     }
     for (const { kind, object } of queries) {
@@ -180,4 +237,3 @@ export const ignoresRetryAfter: Rule = {
     }
   },
 };
-

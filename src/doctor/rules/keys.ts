@@ -25,7 +25,10 @@ function* keysIn({ nodes }: Source): Generator<Node> {
       const value = node.get('init');
       if (value !== undefined && keyed.test(name ?? '') && !value.isFunction) yield value;
     }
-    if (node.type === 'CallExpression' && /(?:set|append|[sS]etRequestHeader|[sS]etHeader)$/.test(node.callee.name)) {
+    if (
+      node.type === 'CallExpression' &&
+      /(?:set|append|[sS]etRequestHeader|[sS]etHeader)$/.test(node.callee.name)
+    ) {
       const [name, value] = node.list('arguments');
       if (value !== undefined && keyed.test(String(name?.value))) yield value;
     }
@@ -42,7 +45,11 @@ function makerOf(value: Node): Node | undefined {
     const name = callName(node);
     if (name === '') continue;
     const helper = functionOf(node.callee);
-    if (helper === undefined ? strong.test(name) || imported.test(name) || isWeakSource(node) : makes(helper))
+    if (
+      helper === undefined
+        ? strong.test(name) || imported.test(name) || isWeakSource(node)
+        : makes(helper)
+    )
       return node;
   }
   return undefined;
@@ -54,8 +61,12 @@ function makes(helper: Node): boolean {
 }
 
 function isWeakSource(node: Node): boolean {
-  if (node.type === 'NewExpression') return node.callee.path === 'Date' && node.list('arguments').length === 0;
-  return node.type === 'CallExpression' && /^(?:Date\.now|Math\.random|performance\.now)$/.test(node.callee.path);
+  if (node.type === 'NewExpression')
+    return node.callee.path === 'Date' && node.list('arguments').length === 0;
+  return (
+    node.type === 'CallExpression' &&
+    /^(?:Date\.now|Math\.random|performance\.now)$/.test(node.callee.path)
+  );
 }
 
 /** A value and the variables of this file that it is made of. */
@@ -64,7 +75,10 @@ function* madeOf(value: Node, seen = new Set<Node>()): Generator<Node> {
   seen.add(value);
   for (const node of value.within()) {
     yield node;
-    const init = bindingOf(node)?.init;
+    const { parent } = node;
+    // A field of a variable is not made of all of it; a method's result is.
+    const isPart = parent?.type === 'MemberExpression' && parent.parent?.get('callee') !== parent;
+    const init = isPart ? undefined : bindingOf(node)?.init;
     if (init !== undefined) yield* madeOf(init, seen);
     const helper = node.type === 'CallExpression' ? functionOf(node.callee) : undefined;
     if (helper !== undefined) yield* madeOf(helper, seen);
@@ -78,8 +92,10 @@ const isWeak = (nodes: readonly Node[]): boolean =>
 function attemptsIn({ nodes, retries, queries, axiosRetries }: Source): readonly Node[] {
   const mutations = queries.flatMap(({ kind, fn }) => (kind === 'mutation' && fn ? [fn] : []));
   const interceptors = nodes.flatMap((node) => {
-    const isRequest = node.type === 'CallExpression' && /interceptors\.request\.use$/.test(node.callee.path);
-    const handler = isRequest && axiosRetries.length > 0 ? functionOf(node.list('arguments')[0]) : undefined;
+    const isRequest =
+      node.type === 'CallExpression' && /interceptors\.request\.use$/.test(node.callee.path);
+    const handler =
+      isRequest && axiosRetries.length > 0 ? functionOf(node.list('arguments')[0]) : undefined;
     return handler === undefined ? [] : [handler];
   });
   const looped = retries.flatMap(({ kind, attempt }) => (kind === 'query' ? [] : attempt));
@@ -94,7 +110,8 @@ const isGuarded = (key: Node): boolean =>
 export const keyPerAttempt: Rule = {
   name: 'key-per-attempt',
   why: 'Each attempt gets a key of its own, so the server cannot know that it is the same operation.',
-  remedy: 'Make the key once, where the user acts, and hand it to each attempt; `mutationOptions` does so.',
+  remedy:
+    'Make the key once, where the user acts, and hand it to each attempt; `mutationOptions` does so.',
   *find(source) {
     const running = new Set(reach(attemptsIn(source)));
     for (const key of keysIn(source)) {
@@ -118,11 +135,16 @@ export const weakKey: Rule = {
     for (const key of keysIn(source)) {
       const init = bindingOf(key)?.init;
       if (key.type === 'Identifier' && init === undefined) continue;
-      const named = key.type === 'Identifier' && keyed.test(bindingOf(key)?.node.get('id')?.name ?? '');
+      const named =
+        key.type === 'Identifier' && keyed.test(bindingOf(key)?.node.get('id')?.name ?? '');
       if (!named && isWeak([...madeOf(resolve(key) ?? key)])) yield init ?? key;
     }
     for (const node of source.nodes) {
-      if (node.type !== 'ReturnStatement' && !(node.parent?.isFunction && node.parent.get('body') === node)) continue;
+      if (
+        node.type !== 'ReturnStatement' &&
+        !(node.parent?.isFunction && node.parent.get('body') === node)
+      )
+        continue;
       const { owner, name } = ownerOf(node);
       const value = node.type === 'ReturnStatement' ? node.get('argument') : node;
       if (owner === undefined || value === undefined || value.type === 'BlockStatement') continue;
@@ -131,4 +153,3 @@ export const weakKey: Rule = {
     }
   },
 };
-

@@ -7,7 +7,8 @@ import type { Rule, Source } from '../source.ts';
 export const nestedRetry: Rule = {
   name: 'nested-retry',
   why: 'Two retry loops around one request multiply: four attempts in each of two are sixteen requests.',
-  remedy: 'Let one of them retry, and turn the other off (`retry: 0` of the client, or `retry: false` of React Query).',
+  remedy:
+    'Let one of them retry, and turn the other off (`retry: 0` of the client, or `retry: false` of React Query).',
   *find({ retries, axiosRetries }) {
     for (const outer of retries) {
       if (outer.kind === 'interceptor') continue;
@@ -15,7 +16,8 @@ export const nestedRetry: Rule = {
         for (const node of root.within()) {
           if (node === outer.at) continue;
           const isLoop = retries.some(({ kind, at }) => kind === 'loop' && at === node);
-          if (isLoop || (!isOwnCall(node, outer) && isRetrying(node, retries, axiosRetries))) yield node;
+          if (isLoop || (!isOwnCall(node, outer) && isRetrying(node, retries, axiosRetries)))
+            yield node;
         }
     }
   },
@@ -23,25 +25,34 @@ export const nestedRetry: Rule = {
 
 /** A recursion is no loop in itself. */
 const isOwnCall = (node: Node, { kind, attempt }: Retry): boolean =>
-  kind === 'recursion' && node.type === 'CallExpression' && attempt.includes(functionOf(node.callee) ?? node);
+  kind === 'recursion' &&
+  node.type === 'CallExpression' &&
+  attempt.includes(functionOf(node.callee) ?? node);
 
-const timeout = /AbortError|TimeoutError|ECONNABORTED|ETIMEDOUT|time[d-]?\s?-?out|\b50[4]\b|\b408\b/i;
+const timeout =
+  /AbortError|TimeoutError|ECONNABORTED|ETIMEDOUT|time[d-]?\s?-?out|\b50[4]\b|\b408\b/i;
 
 /** Whether a test is met by a time-out. */
 const isTimeoutTest = (test: Node | undefined): boolean =>
   test?.has((node) => {
-    if (node.type === 'BinaryExpression') return /^===?$/.test(node.operator) && timeout.test(node.words);
+    if (node.type === 'BinaryExpression')
+      return /^===?$/.test(node.operator) && timeout.test(node.words);
     const isNegated = node.parent?.type === 'UnaryExpression';
     return node.type === 'CallExpression' && !isNegated && timeout.test(node.words);
   }) === true;
 
 const numbersIn = (nodes: Iterable<Node>): readonly number[] =>
-  [...nodes].flatMap(({ value }) => (typeof value === 'number' && value >= 400 && value < 600 ? [value] : []));
+  [...nodes].flatMap(({ value }) =>
+    typeof value === 'number' && value >= 400 && value < 600 ? [value] : [],
+  );
 
 /** Whether it repeats only what the server surely has not done. */
 function isOnlyAfterRefusal({ kind, catches, attempt, options }: Retry): boolean {
-  const decides = kind === 'mutation' ? [resolve(options?.option('retry'))] : catches ? [] : attempt;
-  const statuses = numbersIn(decides.flatMap((node) => (node === undefined ? [] : [...node.within()])));
+  const decides =
+    kind === 'mutation' ? [resolve(options?.option('retry'))] : catches ? [] : attempt;
+  const statuses = numbersIn(
+    decides.flatMap((node) => (node === undefined ? [] : [...node.within()])),
+  );
   return statuses.length > 0 && statuses.every((status) => status === 429 || status === 425);
 }
 
@@ -58,7 +69,8 @@ const safe = /method|idempot|\bsafe|\bget\b/i;
 function conditionOf(options: Node | undefined): { property: Node; condition: Node } | undefined {
   const property = options?.property('retryCondition');
   const condition = resolve(options?.option('retryCondition'));
-  if (property === undefined || condition === undefined || safe.test(condition.words)) return undefined;
+  if (property === undefined || condition === undefined || safe.test(condition.words))
+    return undefined;
   const statuses = numbersIn(condition.within());
   const isRefusal = statuses.length > 0 && statuses.every((status) => status === 429);
   const isSeen = condition.isFunction || /isNetworkError$|isRetryableError$/.test(condition.path);
@@ -66,7 +78,9 @@ function conditionOf(options: Node | undefined): { property: Node; condition: No
 }
 
 const listsPost = (methods: Node | undefined): boolean =>
-  resolve(methods)?.list('elements').some(({ value }) => /^(?:post|patch)$/i.test(String(value))) === true;
+  resolve(methods)
+    ?.list('elements')
+    .some(({ value }) => /^(?:post|patch)$/i.test(String(value))) === true;
 
 export const retryWithoutKey: Rule = {
   name: 'retry-without-key',
@@ -83,11 +97,14 @@ export const retryWithoutKey: Rule = {
       if (found !== undefined && !isTimeoutTest(found.condition)) yield found.property;
     }
     for (const node of nodes) {
-      const retry = node.type === 'Property' && node.name === 'retry' ? node.get('value') : undefined;
+      const retry =
+        node.type === 'Property' && node.name === 'retry' ? node.get('value') : undefined;
       const source = importOf(node.parent?.parent?.callee)?.source ?? '';
-      if (/^(?:ky|got)$/.test(source) && listsPost(retry?.option('methods'))) yield retry?.property('methods');
+      if (/^(?:ky|got)$/.test(source) && listsPost(retry?.option('methods')))
+        yield retry?.property('methods');
       const request = requestOf(node);
-      const own = request?.client === 'ofetch' ? resolve(request.options?.option('retry'))?.value : undefined;
+      const own =
+        request?.client === 'ofetch' ? resolve(request.options?.option('retry'))?.value : undefined;
       if (request !== undefined && Number(own) > 0 && isUnkeyedWrite(request)) yield node;
     }
   },
@@ -143,7 +160,8 @@ export const resubmitAfterTimeout: Rule = {
       for (const root of branch === undefined ? [] : [branch].flat()) yield* resends(root, source);
     }
     for (const retry of source.retries)
-      if (retry.kind === 'mutation' && [...unkeyedWrites(retry.attempt)].length > 0) yield timeoutRetryOf(retry);
+      if (retry.kind === 'mutation' && [...unkeyedWrites(retry.attempt)].length > 0)
+        yield timeoutRetryOf(retry);
     for (const { options } of axiosRetriesIn(source.nodes)) {
       const found = conditionOf(options);
       if (found !== undefined && isTimeoutTest(found.condition)) yield found.property;
