@@ -145,6 +145,30 @@ export class Node {
     return this.get('callee') ?? this;
   }
 
+  /** What a call is given. */
+  get args(): readonly Node[] {
+    return this.list('arguments');
+  }
+
+  /** Whether it calls something of this path. */
+  calls(path: RegExp): boolean {
+    return this.type === 'CallExpression' && path.test(this.callee.path);
+  }
+
+  /** The words of a field; none, if there is no such field. */
+  wordsOf(field: string): string {
+    return this.get(field)?.words ?? '';
+  }
+
+  get isObject(): boolean {
+    return this.type === 'ObjectExpression';
+  }
+
+  /** Whether an object has what this file may not show. */
+  get isOpen(): boolean {
+    return !this.isObject || this.list('properties').some(({ type }) => type === 'SpreadElement');
+  }
+
   /** The property of this name in an object. */
   property(name: string): Node | undefined {
     return this.list('properties').find((one) => one.name === name);
@@ -168,12 +192,10 @@ export class Node {
   }
 
   has(test: (node: Node) => boolean): boolean {
-    for (const node of this.within()) if (test(node)) return true;
-    return false;
+    return test(this) || this.children.some((child) => child.has(test));
   }
 
-  isIn(other: Node): boolean {
-    for (const node of this.ancestors()) if (node === other) return true;
-    return false;
+  isIn(other: Node | undefined): boolean {
+    return this.parent !== undefined && (this.parent === other || this.parent.isIn(other));
   }
 }

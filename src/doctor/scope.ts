@@ -24,7 +24,7 @@ function* namesIn(pattern: Node | undefined): Generator<Node> {
 function requiredFrom(init: Node | undefined): string | undefined {
   const call = init?.type === 'MemberExpression' ? init.get('object') : init;
   if (call?.type !== 'CallExpression' || call.callee.path !== 'require') return undefined;
-  const source = call.list('arguments')[0]?.value;
+  const source = call.args[0]?.value;
   return typeof source === 'string' ? source : undefined;
 }
 
@@ -104,7 +104,7 @@ export function resolve(node: Node | undefined, depth = 4): Node | undefined {
     return value === undefined ? node : resolve(value, depth - 1);
   }
   const isWrapped = node.type === 'CallExpression' && /\buseCallback$/.test(node.callee.path);
-  return isWrapped ? resolve(node.list('arguments')[0], depth - 1) : node;
+  return isWrapped ? resolve(node.args[0], depth - 1) : node;
 }
 
 export function functionOf(node: Node | undefined): Node | undefined {

@@ -1,3 +1,4 @@
+import type { Retry } from './loops.ts';
 import { Node, type ParsedNode } from './node.ts';
 import {
   type AxiosRetry,
@@ -5,7 +6,6 @@ import {
   type QueryOptions,
   queryOptionsIn,
   retriesIn,
-  type Retry,
 } from './retries.ts';
 
 /** What the rules read of one file. */

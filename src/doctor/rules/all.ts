@@ -1,7 +1,8 @@
 import type { Rule } from '../source.ts';
 import { ignoresRetryAfter, retries4xx } from './answers.ts';
 import { keyPerAttempt, weakKey } from './keys.ts';
-import { deprecatedFetchQuery, endlessPoll, navigatorOnline } from './others.ts';
+import { deprecatedFetchQuery, navigatorOnline } from './connection.ts';
+import { endlessPoll } from './polls.ts';
 import { nestedRetry, resubmitAfterTimeout, retryWithoutKey } from './repeats.ts';
 import { noJitter, noTimeLimit } from './waits.ts';
 
