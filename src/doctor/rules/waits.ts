@@ -1,0 +1,214 @@
+import { type Retry, waitOf } from '../loops.ts';
+import type { Node } from '../node.ts';
+import { type Request, requestOf } from '../requests.ts';
+import { isOff, mayHaveTimeout } from '../retries.ts';
+import { bindingOf, functionOf, importOf, ownerOf, reach, resolve, returnsOf } from '../scope.ts';
+import type { Rule, Source } from '../source.ts';
+
+const chance = /random|jitter|retry[-_]?after/i;
+const arithmetic =
+  /^(?:Math\.(?:min|max|pow|round|floor|ceil|abs|trunc|exp|log2|sqrt)|Number|parseInt)$/;
+
+/** Whether a function gives chance to a parameter of itself. */
+function isGivenChance(parameter: Node): boolean {
+  const { owner } = ownerOf(parameter);
+  const index = owner?.list('params').indexOf(parameter) ?? -1;
+  const given = (node: Node): string =>
+    node.calls(/./) && functionOf(node.callee) === owner ? (node.args[index]?.words ?? '') : '';
+  return owner?.has((node) => chance.test(given(node))) === true;
+}
+
+function isFixedName(node: Node, depth: number): boolean {
+  const binding = bindingOf(node);
+  if (chance.test(node.name)) return false;
+  if (binding === undefined || binding.kind === 'import') return /^[A-Z][A-Z\d_]*$/.test(node.name);
+  if (binding.kind === 'parameter') return !isGivenChance(binding.node);
+  const scope = [...binding.node.ancestors()].find((one) => one.is('BlockStatement', 'Program'));
+  const isSet = (one: Node): boolean =>
+    one.type === 'AssignmentExpression' && one.get('left')?.path === node.name;
+  const set = [...(scope?.within() ?? [])].filter(isSet).map((one) => one.get('right'));
+  return [binding.init, ...set].every((value) => value === undefined || isFixed(value, depth));
+}
+
+/** Whether it is a field that was set, of its class or of options, and not a part of what a call returned. */
+function isField(node: Node): boolean {
+  const object = node.get('object');
+  if (object?.type === 'MemberExpression') return isField(object);
+  const binding = bindingOf(object);
+  const isResult = binding?.init?.is('CallExpression', 'AwaitExpression') === true;
+  const isKnown = binding !== undefined && binding.kind !== 'import' && !isResult;
+  return object?.type === 'ThisExpression' || isKnown;
+}
+
+/** Whether a delay is the same for every client: arithmetic alone, without chance, in one of its branches. */
+function isFixed(node: Node | undefined, limit = 6): boolean {
+  if (node === undefined || limit === 0) return false;
+  const depth = limit - 1;
+  const isFixedIn = (field: string): boolean => isFixed(node.get(field), depth);
+  switch (node.type) {
+    case 'Literal':
+      return typeof node.value === 'number';
+    case 'Identifier':
+      return isFixedName(node, depth);
+    case 'MemberExpression':
+      return !chance.test(node.words) && isField(node);
+    case 'BinaryExpression':
+      return isFixedIn('left') && isFixedIn('right');
+    case 'UnaryExpression':
+    case 'UpdateExpression':
+      return isFixedIn('argument');
+    case 'ConditionalExpression':
+      return isFixedIn('consequent') || isFixedIn('alternate');
+    case 'LogicalExpression':
+      return isFixedIn('right');
+    case 'CallExpression':
+      return node.calls(arithmetic)
+        ? node.args.every((one) => isFixed(one, depth))
+        : isFixedResult(functionOf(node.callee), depth);
+    default:
+      return false;
+  }
+}
+
+const isFixedResult = (fn: Node | undefined, depth = 6): boolean =>
+  fn !== undefined &&
+  !chance.test(fn.words) &&
+  [...returnsOf(fn)].some((value) => isFixed(value, depth));
+
+function isFixedDelay(delay: Node | undefined): boolean {
+  const value = resolve(delay);
+  if (value?.isFunction === true) return isFixedResult(value);
+  return value?.value !== 0 && !chance.test(delay?.words ?? '') && isFixed(value);
+}
+
+/** Whether a call waits before the next attempt, and not for something else. */
+function isBetween(call: Node, { kind, attempt }: Retry): boolean {
+  const around = [...call.ancestors()];
+  if (call.calls(/setTimeout$/) && importOf(call.callee) === undefined) {
+    const isPromised = around.some((node) => node.callee.path === 'Promise');
+    const isAgain = (node: Node): boolean =>
+      attempt.includes(functionOf(node.calls(/./) ? node.callee : node) ?? node);
+    if (!isPromised && call.args[0]?.has(isAgain) !== true) return false;
+  }
+  const inLoop = around.slice(
+    0,
+    around.findIndex((node) => attempt.includes(node)),
+  );
+  const tried = inLoop.findIndex((node, index) => inLoop[index + 1]?.get('block') === node);
+  if (kind !== 'loop' || tried === -1) return true;
+  // In what is tried, only a wait after an answer that is not good.
+  return inLoop
+    .slice(0, tried)
+    .some(
+      (node) =>
+        /status|\bok\b/i.test(node.type === 'IfStatement' ? node.wordsOf('test') : '') ||
+        node.list('body').some(({ type }) => type === 'ContinueStatement'),
+    );
+}
+
+/** Whether nothing is awaited between two attempts that send. */
+function isHot({ kind, at, attempt }: Retry): boolean {
+  const isSent = (node: Node | undefined): boolean =>
+    node !== undefined && requestOf(node) !== undefined;
+  if (kind !== 'loop' || ![...reach(attempt)].some(isSent)) return false;
+  const isTried = (node: Node): boolean =>
+    [node, ...node.ancestors()].some(
+      (one) => one.parent?.get('block') === one && one.parent.isIn(at),
+    );
+  return !at.has(
+    (node) => node.type === 'AwaitExpression' && !isTried(node) && !isSent(node.get('argument')),
+  );
+}
+
+function* fixedWaits(retry: Retry): Generator<Node> {
+  const within = retry.attempt.flatMap((root) => [...root.within()]);
+  const waits = within.filter((node) => waitOf(node) !== undefined && isBetween(node, retry));
+  if (waits.length === 0 && isHot(retry)) yield retry.at;
+  for (const call of waits)
+    if (isFixedDelay(waitOf(call)) && !chance.test(functionOf(call.callee)?.words ?? ''))
+      yield call;
+}
+
+/** Whether a library is left at delays without chance, by default or by its options. */
+function isWithoutJitter({ library, options, at }: Retry): boolean {
+  if (options === undefined ? at.args.length > 1 : options.isOpen) return false;
+  const randomize = options?.option('randomize');
+  const jitter = options?.option('jitter');
+  if (library === 'exponential-backoff') return jitter === undefined || jitter.value === 'none';
+  return randomize === undefined
+    ? library === 'p-retry'
+    : randomize.value === false && library !== 'cockatiel';
+}
+
+/** Delays that are given to a client. */
+function* clientDelays({ nodes, axiosRetries }: Source) {
+  for (const { call, options } of axiosRetries) {
+    const delay = options?.option('retryDelay');
+    if (delay === undefined && (call.args.length === 1 || options?.isOpen === false)) yield call;
+    if (isFixedDelay(delay) || /linearDelay/.test(delay?.words ?? ''))
+      yield options?.property('retryDelay');
+  }
+  for (const node of nodes) {
+    if (!node.calls(/./)) continue;
+    const isFetchRetry = importOf(node.callee)?.source === 'fetch-retry';
+    const options = isFetchRetry ? resolve(node.args[1]) : undefined;
+    if (isFixedDelay(options?.option('retryDelay'))) yield options?.property('retryDelay');
+    const isSwr = (one: Node): boolean =>
+      one.is('Property', 'ObjectMethod') && one.name === 'onErrorRetry';
+    if (isFixedDelay(waitOf(node)) && [...node.ancestors()].some(isSwr)) yield node;
+  }
+}
+
+export const noJitter: Rule = {
+  name: 'no-jitter',
+  why: 'All clients that failed together come back together, at the same moments.',
+  remedy: 'Draw the delay at random: `Math.random() * Math.min(30_000, 1000 * 2 ** attempt)`.',
+  *find(source) {
+    for (const { object } of source.queries)
+      if (isFixedDelay(object.option('retryDelay'))) yield object.property('retryDelay');
+    for (const retry of source.retries) {
+      if (retry.kind === 'library' && isWithoutJitter(retry)) yield retry.at;
+      if (/^[ilr]/.test(retry.kind) && retry.kind !== 'library') yield* fixedWaits(retry);
+    }
+    yield* clientDelays(source);
+  },
+};
+
+/** Whether a request surely has no time limit of its own. */
+function isUnlimited({ client, call, options }: Request, retry: Retry, { nodes }: Source): boolean {
+  const isKnown = client === 'fetch' || client === 'axios';
+  if (!isKnown || options?.isOpen === true || options?.property('timeout') !== undefined)
+    return false;
+  if ([...call.ancestors()].some((node) => node.calls(/race|timeout/i))) return false;
+  const signal = options?.option('signal');
+  // React Query's own signal ends with the query, and never by itself.
+  const isQuerys =
+    retry.kind === 'query' && retry.attempt.includes(bindingOf(signal)?.node.parent ?? call);
+  if (signal !== undefined && !isQuerys) return false;
+  return client === 'fetch' || !mayHaveTimeout(call.callee.get('object') ?? call.callee, nodes);
+}
+
+export const noTimeLimit: Rule = {
+  name: 'no-time-limit',
+  why: 'A request that hangs never fails, so it is never retried, and its user waits without end.',
+  remedy:
+    'Limit each attempt: `signal: AbortSignal.timeout(10_000)`, or the timeout of the client.',
+  *find(source) {
+    for (const retry of source.retries) {
+      const isQuery = retry.kind === 'query' || retry.kind === 'mutation';
+      if (isQuery && isOff(retry.options?.option('retry')) !== false) continue;
+      for (const node of reach(retry.attempt)) {
+        const request = requestOf(node);
+        if (request !== undefined && isUnlimited(request, retry, source)) yield node;
+      }
+    }
+    for (const { call, client } of source.axiosRetries)
+      if (!mayHaveTimeout(client, source.nodes)) yield call;
+    for (const call of source.nodes)
+      if (
+        importOf(call.get('callee'))?.source === 'ky' &&
+        call.args.some((one) => one.option('timeout')?.value === false)
+      )
+        yield call;
+  },
+};

@@ -1,0 +1,38 @@
+import type { Retry } from './loops.ts';
+import { Node, type ParsedNode } from './node.ts';
+import {
+  type AxiosRetry,
+  axiosRetriesIn,
+  type QueryOptions,
+  queryOptionsIn,
+  retriesIn,
+} from './retries.ts';
+
+/** What the rules read of one file. */
+export interface Source {
+  readonly nodes: readonly Node[];
+  readonly retries: readonly Retry[];
+  readonly queries: readonly QueryOptions[];
+  readonly axiosRetries: readonly AxiosRetry[];
+}
+
+/** A way in which people retry wrongly. */
+export interface Rule {
+  readonly name: string;
+  /** One sentence. */
+  readonly why: string;
+  /** One sentence. */
+  readonly remedy: string;
+  /** Where in a file it is. */
+  readonly find: (source: Source) => Iterable<Node | undefined>;
+}
+
+export function sourceOf(program: ParsedNode): Source {
+  const nodes = [...new Node(program).within()];
+  return {
+    nodes,
+    retries: retriesIn(nodes),
+    queries: queryOptionsIn(nodes),
+    axiosRetries: axiosRetriesIn(nodes),
+  };
+}
