@@ -15,6 +15,7 @@ import { mayBeCached } from '../init.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 import { bodyBytes, headersLimitOf } from './headers-limit.ts';
 import type { Line, Lines, Queued } from './line.ts';
+import { checkFiles } from './own-side.ts';
 
 /** Told of the progress of a request before its headers. */
 export interface Progress {
@@ -201,8 +202,13 @@ export class Attempt implements EventListenerObject, Queued, Progress {
     const send = (): Promise<Response> =>
       client ? client.transport(input, this.init, this) : transport(input, this.init);
     const { enter } = emitter;
-    const sending = enter ? enter(request.operation.ref.id, this.#number, send) : send();
-    return this.untilStopped(sending, discard);
+    const begin = (): Promise<Response> =>
+      enter ? enter(request.operation.ref.id, this.#number, send) : send();
+    const sending = checkFiles(input, this.init)?.then(() => {
+      if (this.signal.aborted) throw this.signal.reason;
+      return begin();
+    });
+    return this.untilStopped(sending ?? begin(), discard);
   }
 
   /**

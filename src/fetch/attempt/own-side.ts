@@ -51,6 +51,21 @@ export function refusalOf(
     : undefined;
 }
 
+/**
+ * Reads a little of each file that is to be sent, because Firefox and WebKit promise the length of one that was
+ * changed or removed, and then send other bytes or wait for ever. Undefined where there is none; with `keepalive`
+ * the page may be going, so nothing is awaited.
+ *
+ * @throws TypeError for one that cannot be read.
+ */
+export function checkFiles(input: RequestInfo | URL, init: RequestInit): Promise<void> | undefined {
+  if (!isEngine() || optionOf(input, init, 'keepalive')) return undefined;
+  if (!filesIn(init.body).some((file) => 'name' in file)) return undefined;
+  return findUnreadable(init.body).then((file) => {
+    if (file) throw new TypeError(unreadableText(file));
+  });
+}
+
 async function findRefusal(
   attempt: RefusedAttempt,
   cause: unknown,
