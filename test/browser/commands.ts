@@ -19,12 +19,6 @@ declare module 'vitest/browser' {
   }
 }
 
-interface BrowserCommandsOfTests {
-  readonly ageFile: BrowserCommand<[path: string]>;
-  readonly pickFile: BrowserCommand<[id: string, path: string]>;
-  readonly emulateMedia: BrowserCommand<[media: Media]>;
-}
-
 /** What a provider gives to commands: Playwright's a page, that of WebKit how to pick a file. */
 interface Driven {
   readonly page?: Page;
@@ -32,7 +26,11 @@ interface Driven {
 }
 
 /** What tests in the browser ask Node to do. */
-export const browserCommands: BrowserCommandsOfTests = {
+export const browserCommands: {
+  readonly ageFile: BrowserCommand<[path: string]>;
+  readonly pickFile: BrowserCommand<[id: string, path: string]>;
+  readonly emulateMedia: BrowserCommand<[media: Media]>;
+} = {
   ageFile: ({ project }, path) => utimes(resolve(project.config.root, path), 1, 1),
   async pickFile({ project, ...context }, id, path) {
     const { page, pickFile }: Driven = context;

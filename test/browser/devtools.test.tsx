@@ -158,6 +158,8 @@ test('the keyboard alone opens it, goes through it, and closes it', async () => 
   const { userEvent } = await import('vitest/browser');
   openPage(<SteadfetchDevtools />);
   await vi.waitFor(() => expect(find('.badge')).not.toBeNull());
+  // Firefox sends keys to the frame that has the focus.
+  window.focus();
   find('.badge')?.focus();
   await userEvent.keyboard('{Enter}');
   await vi.waitFor(() => expect(shadow().activeElement?.textContent).toMatch(/^Origins/));

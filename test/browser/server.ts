@@ -64,8 +64,8 @@ export async function startServer(): Promise<HostileServer> {
     } else if (area === 'talk') {
       const names = (searchParams.get('answers') ?? '').split(',');
       // An upload that breaks off is answered by nobody.
-      converse(talk, names, request, response).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ECONNRESET') throw error;
+      converse(talk, names, request, response).catch((error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
       });
     } else if (area === 'log') {
       void report(talk, searchParams, response);

@@ -50,7 +50,7 @@ function changedFile(read: (part: Blob) => Promise<ArrayBuffer>): File {
 const withFile = (file: File): FormData => {
   const form = new FormData();
   // A form copies it, so the form hands out this one.
-  form.values = () => [file].values() as unknown as FormDataIterator<FormDataEntryValue>;
+  form.values = () => [file].values();
   return form;
 };
 

@@ -58,12 +58,19 @@ export function refusalOf(
  *
  * @throws TypeError for one that cannot be read.
  */
-export function checkFiles(input: RequestInfo | URL, init: RequestInit): Promise<void> | undefined {
-  if (!isEngine() || optionOf(input, init, 'keepalive')) return undefined;
-  if (!filesIn(init.body).some((file) => 'name' in file)) return undefined;
-  return findUnreadable(init.body).then((file) => {
-    if (file) throw new TypeError(unreadableText(file));
-  });
+export const checkFiles = (
+  input: RequestInfo | URL,
+  init: RequestInit,
+): Promise<void> | undefined =>
+  isEngine() &&
+  !optionOf(input, init, 'keepalive') &&
+  filesIn(init.body).some((file) => 'name' in file)
+    ? requireReadable(init.body)
+    : undefined;
+
+async function requireReadable(body: unknown): Promise<void> {
+  const file = await findUnreadable(body);
+  if (file) throw new TypeError(unreadableText(file));
 }
 
 async function findRefusal(
