@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Suite } from './differences.ts';
 import { type EngineName, engineNames, isEngineName } from './engines.ts';
 import { type OutboxProof, writePage } from './page.ts';
 import { prove } from './prove.ts';
-import { keep, reportPath, unexplained } from './results.ts';
+import { keep, keepReport, reportPath, unexplained } from './results.ts';
 
 // All engines, into docs/browsers.md: `npm run browsers`. A part of it, which leaves the other results as the
 // last run has them: `npm run browsers -- --engine firefox --part browser`.
@@ -14,6 +14,8 @@ const { values } = parseArgs({
   options: {
     engine: { type: 'string' },
     part: { type: 'string' },
+    /** Of a part that is a suite: parts of the paths of its files. */
+    file: { type: 'string', multiple: true, default: [] },
     orders: { type: 'string', default: '1000' },
     submissions: { type: 'string', default: '1000' },
   },
@@ -34,12 +36,10 @@ function runVitest(engine: EngineName, args: readonly string[], env = {}): boole
 }
 
 function runSuite(engine: EngineName, suite: Suite): void {
-  const report = [
-    '--reporter=dot',
-    '--reporter=json',
-    `--outputFile.json=${reportPath(engine, suite)}`,
-  ];
-  runVitest(engine, ['--project', suite, ...report]);
+  const report = ['--reporter=dot', '--reporter=json', `--outputFile.json=${reportPath}`];
+  rmSync(reportPath, { force: true });
+  runVitest(engine, ['--project', suite, ...report, ...values.file]);
+  keepReport(engine, suite);
   const failed = unexplained(engine, suite);
   for (const { file, test, status } of failed)
     console.log(`${engine}: ${status}: ${file}: ${test}`);

@@ -12,7 +12,7 @@ export const isEngineName = (name: string): name is EngineName =>
 
 const firstOf = (text: string): string => /\d+(\.\d+)*/.exec(text)?.[0] ?? '?';
 const ask = (path = '', ...args: readonly string[]): string =>
-  firstOf(execFileSync(path, args, { encoding: 'utf8' }));
+  firstOf(execFileSync(path, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
 
 /** How the figures call an engine, with its version. */
 export function titleOf(engine: EngineName): string {

@@ -25,14 +25,13 @@ interface Report {
   }[];
 }
 
-const pathOf = (engine: EngineName, name: string): string =>
-  resolve(folder, `${engine}-${name}.json`);
-
-/** Where a suite writes its report. */
-export function reportPath(engine: EngineName, suite: Suite): string {
+function pathOf(engine: EngineName, name: string): string {
   mkdirSync(folder, { recursive: true });
-  return pathOf(engine, suite);
+  return resolve(folder, `${engine}-${name}.json`);
 }
+
+/** Where Vitest writes its report. */
+export const reportPath = resolve(folder, 'report.json');
 
 function read(path: string): unknown {
   try {
@@ -42,8 +41,7 @@ function read(path: string): unknown {
   }
 }
 
-/** The results of a suite; undefined where it has not been run. */
-export function resultsOf(engine: EngineName, suite: Suite): readonly Result[] | undefined {
+function allOf(engine: EngineName, suite: Suite): readonly Result[] | undefined {
   const report = read(pathOf(engine, suite)) as Report | undefined;
   return report?.testResults.flatMap(({ name, assertionResults }) =>
     assertionResults.map(({ fullName, status }): Result => {
@@ -54,12 +52,28 @@ export function resultsOf(engine: EngineName, suite: Suite): readonly Result[] |
   );
 }
 
+/** The results of a suite, but for what is skipped in Chromium, too; undefined where it has not been run. */
+export function resultsOf(engine: EngineName, suite: Suite): readonly Result[] | undefined {
+  const nameOf = ({ file, test }: Result): string => `${file} ${test}`;
+  const isSkipped = ({ status }: Result): boolean => status === 'skipped';
+  const skipped = new Set(allOf('chromium', suite)?.filter(isSkipped).map(nameOf));
+  return allOf(engine, suite)?.filter((result) => !skipped.has(nameOf(result)));
+}
+
 export function keep(engine: EngineName, name: string, value: unknown): void {
-  mkdirSync(folder, { recursive: true });
   writeFileSync(pathOf(engine, name), JSON.stringify(value));
 }
 
 export const kept = (engine: EngineName, name: string): unknown => read(pathOf(engine, name));
+
+/** Keeps what Vitest has reported of some files; of the others it keeps what the last run has. */
+export function keepReport(engine: EngineName, suite: Suite): void {
+  const { testResults } = read(reportPath) as Report;
+  const isNew = ({ name }: { readonly name: string }): boolean =>
+    testResults.some((one) => one.name === name);
+  const last = (read(pathOf(engine, suite)) as Report | undefined)?.testResults ?? [];
+  keep(engine, suite, { testResults: [...last.filter((one) => !isNew(one)), ...testResults] });
+}
 
 /** What is known of a scenario that an engine did not pass. */
 export const knownOf = (engine: EngineName, suite: Suite, result: Result): Difference | undefined =>

@@ -19,7 +19,12 @@ export function findFirefox(): string | undefined {
 }
 
 /** What to pass to Playwright's `firefox.launch`: the stock Firefox of a distribution, over WebDriver BiDi. */
-export function firefoxLaunchOptions(): { channel: string; executablePath?: string } {
+export function firefoxLaunchOptions() {
   const executablePath = findFirefox();
-  return { channel: 'moz-firefox', ...(executablePath !== undefined && { executablePath }) };
+  return {
+    channel: 'moz-firefox',
+    ...(executablePath !== undefined && { executablePath }),
+    // The host of a page that is not secure; Chromium is told by an argument.
+    firefoxUserPrefs: { 'network.dns.localDomains': 'shop.test' },
+  };
 }
