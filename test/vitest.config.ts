@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { playwright } from '@vitest/browser-playwright';
 import { msw } from 'msw/vite';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { browserCommands } from './browser/commands.ts';
 import { chromiumLaunchOptions } from './setup/chromium.ts';
 import { floorNames } from './setup/floor-versions.ts';
@@ -59,6 +59,53 @@ export const clients = [
 ];
 
 const browserServer = resolve(root, 'test/browser/server.ts');
+
+/** Runs in Chromium here, and in other engines by `npm run browsers`. */
+export const browserProject = {
+  extends: true,
+  resolve: { alias: packageAlias },
+  plugins: [react(), msw({ mode: 'worker-only' })],
+  // Found only when a test imports it, it would reload the page under the others.
+  optimizeDeps: {
+    include: [
+      '@tanstack/react-devtools',
+      '@tanstack/react-query-devtools',
+      'axe-core',
+      'axios',
+      'axios-0',
+      'react-dom',
+      'react-dom/client',
+      ...clients,
+    ],
+  },
+  test: {
+    name: 'browser',
+    include: ['test/browser/**/*.test.{ts,tsx}'],
+    globalSetup: existsSync(browserServer) ? [browserServer] : [],
+    browser: {
+      enabled: true,
+      headless: true,
+      connectTimeout: patienceMs,
+      screenshotFailures: false,
+      commands: browserCommands,
+      provider: playwright({ launchOptions: chromiumLaunchOptions() }),
+      instances: [{ browser: 'chromium' }],
+    },
+  },
+} satisfies TestProjectInlineConfiguration;
+
+export const e2eProject = {
+  extends: true,
+  test: {
+    name: 'e2e',
+    include: ['test/e2e/**/*.test.ts'],
+    environment: 'node',
+    globalSetup: ['test/setup/dist.ts'],
+    // Each launches a browser of its own: one at a time, and after everything else.
+    fileParallelism: false,
+    sequence: { groupOrder: 1 },
+  },
+} satisfies TestProjectInlineConfiguration;
 
 export default defineConfig({
   root,
@@ -137,50 +184,8 @@ export default defineConfig({
           env: { EXPECTED_REACT_QUERY: pinned('@tanstack/react-query') },
         },
       },
-      {
-        extends: true,
-        resolve: { alias: packageAlias },
-        plugins: [react(), msw({ mode: 'worker-only' })],
-        // Found only when a test imports it, it would reload the page under the others.
-        optimizeDeps: {
-          include: [
-            '@tanstack/react-devtools',
-            '@tanstack/react-query-devtools',
-            'axe-core',
-            'axios',
-            'axios-0',
-            'react-dom',
-            'react-dom/client',
-            ...clients,
-          ],
-        },
-        test: {
-          name: 'browser',
-          include: ['test/browser/**/*.test.{ts,tsx}'],
-          globalSetup: existsSync(browserServer) ? [browserServer] : [],
-          browser: {
-            enabled: true,
-            headless: true,
-            connectTimeout: patienceMs,
-            screenshotFailures: false,
-            commands: browserCommands,
-            provider: playwright({ launchOptions: chromiumLaunchOptions() }),
-            instances: [{ browser: 'chromium' }],
-          },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
-          environment: 'node',
-          globalSetup: ['test/setup/dist.ts'],
-          // Each launches a browser of its own: one at a time, and after everything else.
-          fileParallelism: false,
-          sequence: { groupOrder: 1 },
-        },
-      },
+      browserProject,
+      e2eProject,
     ],
   },
 });

@@ -7,6 +7,7 @@ import { Attempt, type FetchContext } from './attempt/attempt.ts';
 import { classifyStatus } from './attempt/classify.ts';
 import { failed, recoverRejection } from './attempt/failure.ts';
 import { accept, receiveAnswer, refuseWithProblem } from './attempt/answer.ts';
+import { watchCsp } from './attempt/own-side.ts';
 import { extensionsOf, type Recovery, runStep, sign } from './extension.ts';
 import { isBodySpent, type SteadyInit } from './init.ts';
 import { checkUnkeyed } from './keys.ts';
@@ -83,11 +84,14 @@ async function transmit(attempt: Attempt): Promise<Response> {
   const { input, signal } = request;
   const wasSpent = isBodySpent(input, init);
   if (process.env.NODE_ENV !== 'production') recordRequest(context.emitter, request, signal);
+  const reports = watchCsp();
   let response: Response;
   try {
     response = await attempt.transmit();
   } catch (cause) {
-    response = await recoverRejection(attempt, cause, wasSpent);
+    response = await recoverRejection(attempt, cause, wasSpent, reports);
+  } finally {
+    reports?.stop();
   }
   for (const { follow } of extensionsOf(request))
     response = (await follow?.(attempt, response)) ?? response;

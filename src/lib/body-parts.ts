@@ -31,8 +31,12 @@ export async function findUnreadable(body: unknown): Promise<Partial<File> | und
       // The last byte, too, because a file may have become shorter. Chromium reports size 0 for a deleted
       // file.
       const parts = file.size ? [file.slice(0, 1), file.slice(-1)] : [file];
-      // React Native cannot read a Blob.
-      for (const part of parts) await part.arrayBuffer?.();
+      for (const part of parts) {
+        // React Native cannot read a Blob.
+        const read = await part.arrayBuffer?.();
+        // Firefox reads what is left of a file.
+        if (read && read.byteLength < part.size) return file;
+      }
     } catch {
       return file;
     }

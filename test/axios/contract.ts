@@ -123,7 +123,7 @@ export function describeAdapter(originOf: () => string): void {
 
     test('a query that fails as the device goes offline is paused after that attempt, and goes on when the network is back', async () => {
       const { api, steady } = rig();
-      const talk = talkOf('reset', 'ok');
+      const talk = talkOf('garbage', 'ok');
       const { ask, state, paused } = queryOf(steady, api, talk.url);
       const stop = steady.subscribe(({ type }) => {
         if (type === 'request:start') onlineManager.setOnline(false);

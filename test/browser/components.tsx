@@ -50,6 +50,8 @@ export function openComponents(answer: Answer, config?: SteadfetchConfig): HTMLE
   const page = document.body.appendChild(document.createElement('main'));
   // Tab starts here.
   page.tabIndex = -1;
+  // Firefox sends keys to the frame that has the focus.
+  window.focus();
   page.focus();
   const root = createRoot(page);
   onTestFinished(() => {

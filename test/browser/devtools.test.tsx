@@ -9,6 +9,7 @@ import { SteadfetchDevtools, steadfetchDevtoolsPlugin } from 'steadfetch/devtool
 import { createOutbox, outboxHandler } from 'steadfetch/outbox';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { patienceMs } from '../setup/patience.ts';
+import { emulateMedia } from './media.ts';
 
 let end: () => void;
 
@@ -96,12 +97,8 @@ test.each(['light', 'dark'] as const)('axe finds nothing in any tab, in %s', asy
   }
 });
 
-test('in forced colours badge, tabs, the selected operation, buttons and bars can be told apart', async () => {
-  const { cdp } = await import('vitest/browser');
-  const emulate = (value: 'active' | 'none'): Promise<unknown> =>
-    cdp().send('Emulation.setEmulatedMedia', { features: [{ name: 'forced-colors', value }] });
-  await emulate('active');
-  onTestFinished(async () => void (await emulate('none')));
+test('in forced colours badge, tabs, the selected operation, buttons and bars can be told apart', async (context) => {
+  await emulateMedia(context, { forcedColors: 'active' });
   openPage(<SteadfetchDevtools theme="light" />);
   await vi.waitFor(() => expect(find('.badge')?.ariaLabel).toContain('2 paused'));
   const probe = document.body.appendChild(document.createElement('i'));
@@ -161,6 +158,8 @@ test('the keyboard alone opens it, goes through it, and closes it', async () => 
   const { userEvent } = await import('vitest/browser');
   openPage(<SteadfetchDevtools />);
   await vi.waitFor(() => expect(find('.badge')).not.toBeNull());
+  // Firefox sends keys to the frame that has the focus.
+  window.focus();
   find('.badge')?.focus();
   await userEvent.keyboard('{Enter}');
   await vi.waitFor(() => expect(shadow().activeElement?.textContent).toMatch(/^Origins/));

@@ -1,5 +1,6 @@
 import { http, HttpResponse } from 'msw';
 import { setupWorker } from 'msw/browser';
+import { createSteadfetch } from 'steadfetch';
 import {
   compose,
   cutBody,
@@ -12,6 +13,7 @@ import {
   slow,
 } from 'steadfetch/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { rejectionOf } from '../fetch/observe.ts';
 
 const worker = setupWorker();
 const url = '/api/products';
@@ -193,6 +195,12 @@ test.each([0, 1, 10, 18])(
     }
   },
 );
+
+test('a cut body is a broken one for steady.fetch, whatever the browser rejects with', async () => {
+  void serve(cutBody());
+  const error = await rejectionOf(createSteadfetch().json(url));
+  expect(error).toMatchObject({ code: 'network', outcome: { kind: 'body', status: 200 } });
+});
 
 test.each(['text', 'json', 'blob', 'arrayBuffer'] as const)(
   'a cut body fails %s()',

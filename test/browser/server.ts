@@ -63,7 +63,10 @@ export async function startServer(): Promise<HostileServer> {
       response.writeHead(204, { ...cors, 'access-control-max-age': '0' }).end();
     } else if (area === 'talk') {
       const names = (searchParams.get('answers') ?? '').split(',');
-      void converse(talk, names, request, response);
+      // An upload that breaks off is answered by nobody.
+      converse(talk, names, request, response).catch((error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
+      });
     } else if (area === 'log') {
       void report(talk, searchParams, response);
     } else if (area === 'tell') {

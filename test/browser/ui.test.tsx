@@ -1,19 +1,13 @@
 import { onlineManager } from '@tanstack/react-query';
 import axe from 'axe-core';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { cdp, userEvent } from 'vitest/browser';
+import { userEvent } from 'vitest/browser';
 import { focused, openFailed, sees } from './components.tsx';
+import { emulateMedia } from './media.ts';
 
 /** A retry that does not come while the test looks at its countdown. */
 const slow = { policy: { baseMs: 600_000, capMs: 600_000, deadlineMs: 6_000_000 } };
 
-const emulate = (forcedColors: 'active' | 'none', scheme = 'light'): Promise<unknown> =>
-  cdp().send('Emulation.setEmulatedMedia', {
-    features: [
-      { name: 'forced-colors', value: forcedColors },
-      { name: 'prefers-color-scheme', value: scheme },
-    ],
-  });
 const audit = async (page: HTMLElement): Promise<unknown> => {
   const { violations } = await axe.run(page);
   return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
@@ -22,7 +16,8 @@ const press = (page: HTMLElement, name: string): void =>
   [...page.querySelectorAll('button')].find(({ textContent }) => textContent === name)?.click();
 /** Opens all that the components ask. */
 async function openQuestions(page: HTMLElement): Promise<void> {
-  await userEvent.fill(page.querySelector('input') as HTMLInputElement, 'dragon');
+  page.querySelector('input')?.select();
+  await userEvent.keyboard('dragon');
   press(page, 'Send');
   await sees(page, 'Send this, too?');
   press(page, 'Discard A note');
@@ -36,21 +31,20 @@ beforeEach(() => {
   document.body.style.background = 'light-dark(#fff, #0c1420)';
   vi.spyOn(console, 'warn').mockReturnValue();
 });
-afterEach(async () => {
-  await emulate('none');
+afterEach(() => {
   document.documentElement.style.cssText = '';
   document.body.style.cssText = '';
 });
 
-test.each([
+test.for([
   ['light', 'none'],
   ['dark', 'none'],
   ['light', 'active'],
   ['dark', 'active'],
 ] as const)(
   'axe finds nothing where everything has failed and is asked about, in %s, forced colours: %s',
-  async (scheme, forcedColors) => {
-    await emulate(forcedColors, scheme);
+  async ([colorScheme, forcedColors], context) => {
+    await emulateMedia(context, { forcedColors, colorScheme });
     const page = await openFailed();
     expect(await audit(page)).toEqual([]);
     onlineManager.setOnline(false);
@@ -90,10 +84,10 @@ test('a word that is longer than its box is broken, and widens nothing', async (
   }
 });
 
-test.each(['none', 'active'] as const)(
+test.for(['none', 'active'] as const)(
   'Tab goes through all as it is seen, and shows where it is; forced colours: %s',
-  async (forcedColors) => {
-    await emulate(forcedColors);
+  async (forcedColors, context) => {
+    await emulateMedia(context, { forcedColors });
     const page = await openFailed(slow);
     await openQuestions(page);
     page.focus();
@@ -117,10 +111,10 @@ test.each(['none', 'active'] as const)(
   },
 );
 
-test.each(['light', 'dark'])(
+test.for(['light', 'dark'] as const)(
   'in forced colours boxes, buttons and the ring of the keyboard have system colours, in %s',
-  async (scheme) => {
-    await emulate('active', scheme);
+  async (colorScheme, context) => {
+    await emulateMedia(context, { forcedColors: 'active', colorScheme });
     const page = await openFailed(slow);
     await openQuestions(page);
     const probe = page.appendChild(document.createElement('i'));

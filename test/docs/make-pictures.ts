@@ -4,7 +4,7 @@ import react from '@vitejs/plugin-react';
 import type { Page } from 'playwright';
 import { createServer } from 'vite';
 import { startDemo } from '../e2e/demo-server.ts';
-import { launchChromium } from '../e2e/launch.ts';
+import { launchBrowser } from '../e2e/launch.ts';
 
 // The pictures of the README, and the one that is shown where somebody links to the demo:
 // `npm run pictures`, after the package was built.
@@ -28,7 +28,7 @@ async function take(page: Page, of: string, size: typeof small, file: string): P
   throw new Error(`${file} has more than ${largestBytes} bytes.`);
 }
 
-const browser = await launchChromium();
+const browser = await launchBrowser();
 const openPage = async (width: number, height: number, deviceScaleFactor: number): Promise<Page> =>
   browser.newPage({
     viewport: { width, height },

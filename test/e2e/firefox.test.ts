@@ -1,17 +1,11 @@
-import { existsSync } from 'node:fs';
-import { type Browser, firefox } from 'playwright';
+import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { patienceMs } from '../setup/patience.ts';
-import { waitWithTest } from './launch.ts';
+import { findFirefox } from '../setup/firefox.ts';
+import { launchFirefox } from './launch.ts';
 import { type OfflineServer, startOfflineServer } from './offline-server.ts';
 
-const executablePath = process.env['FIREFOX_PATH'] ?? '/usr/bin/firefox-esr';
-const isThere = existsSync(executablePath);
-if (!isThere) {
-  console.log(
-    `Firefox is not tested: there is none at ${executablePath}. FIREFOX_PATH says where.`,
-  );
-}
+const isThere = findFirefox() !== undefined;
+if (!isThere) console.log('Firefox is not tested: there is none. FIREFOX_PATH says where.');
 
 // Firefox rejects what is under way when a navigation begins, and before `pagehide`.
 describe.runIf(isThere)(
@@ -21,10 +15,7 @@ describe.runIf(isThere)(
     let server: OfflineServer;
     beforeAll(async () => {
       server = await startOfflineServer();
-      // The stock Firefox of a distribution, over WebDriver BiDi.
-      browser = waitWithTest(
-        await firefox.launch({ channel: 'moz-firefox', executablePath, timeout: patienceMs }),
-      );
+      browser = await launchFirefox();
     });
     afterAll(async () => {
       await browser?.close();

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type FormServer, startFormServer } from './form-server.ts';
-import { launchChromium } from './launch.ts';
+import { launchBrowser } from './launch.ts';
 
 let server: FormServer;
 let browser: Browser;
@@ -12,7 +12,7 @@ let url: string;
 beforeAll(async () => {
   server = await startFormServer();
   url = `http://shop.test:${server.port}/`;
-  browser = await launchChromium({
+  browser = await launchBrowser({
     // A page that is not secure, as in a shop's own network: it has no crypto.subtle, and no randomUUID.
     args: ['--host-resolver-rules=MAP shop.test 127.0.0.1'],
     ignoreDefaultArgs: ['--disable-back-forward-cache'],

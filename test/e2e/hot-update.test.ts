@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright';
 import { createServer as createVite } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import webpack from 'webpack';
-import { launchChromium } from './launch.ts';
+import { launchBrowser } from './launch.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -89,7 +89,7 @@ const app = `
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launchChromium();
+  browser = await launchBrowser();
 });
 afterAll(() => browser.close());
 

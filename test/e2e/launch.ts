@@ -1,5 +1,6 @@
-import { type Browser, chromium, type LaunchOptions } from 'playwright';
+import { type Browser, chromium, firefox, type LaunchOptions } from 'playwright';
 import { chromiumLaunchOptions } from '../setup/chromium.ts';
+import { firefoxLaunchOptions } from '../setup/firefox.ts';
 import { patienceMs } from '../setup/patience.ts';
 
 /** In this browser nothing is given up before the test is. */
@@ -7,11 +8,17 @@ export function waitWithTest(browser: Browser): Browser {
   return browser.on('context', (context) => context.setDefaultTimeout(patienceMs));
 }
 
-/** Starts Chromium. `args` come on top of those that it always has. */
-export async function launchChromium({
+/** Firefox, without what only Chromium knows. */
+export async function launchFirefox(): Promise<Browser> {
+  return waitWithTest(await firefox.launch({ ...firefoxLaunchOptions(), timeout: patienceMs }));
+}
+
+/** Starts the browser of this run: Chromium, unless `npm run browsers` says `ENGINE=firefox`. `args` come on top. */
+export async function launchBrowser({
   args = [],
   ...options
 }: LaunchOptions = {}): Promise<Browser> {
+  if (process.env['ENGINE'] === 'firefox') return launchFirefox();
   const usual = chromiumLaunchOptions();
   const browser = await chromium.launch({
     ...usual,

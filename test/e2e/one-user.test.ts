@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchChromium } from './launch.ts';
+import { launchBrowser } from './launch.ts';
 import {
   type OneUserServer,
   type OutageKind,
@@ -15,7 +15,7 @@ let browser: Browser;
 let server: OneUserServer;
 beforeAll(async () => {
   server = await startOneUserServer();
-  browser = await launchChromium();
+  browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser.close();

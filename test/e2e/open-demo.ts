@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Page } from 'playwright';
 import { startDemo } from './demo-server.ts';
-import { launchChromium } from './launch.ts';
+import { launchBrowser } from './launch.ts';
 import { watchTimers } from './until.ts';
 import { createVisitor, type Visitor } from './visitor.ts';
 import { watchPage } from './watch-page.ts';
@@ -36,7 +36,7 @@ export const screens = {
 
 export async function openDemo(): Promise<Demo> {
   const server = await startDemo();
-  const browser = await launchChromium();
+  const browser = await launchBrowser();
   const context = await browser.newContext({ timezoneId: 'UTC' });
   await context.clock.install({ time: '2026-01-01T09:59:00Z' });
   await context.clock.pauseAt('2026-01-01T10:00:00Z');

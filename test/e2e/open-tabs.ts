@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright';
-import { launchChromium } from './launch.ts';
+import { launchBrowser } from './launch.ts';
 import { startTabsServer, type TabsServer } from './tabs-server.ts';
 
 declare global {
@@ -43,7 +43,7 @@ const stepMs = 100;
 
 export function launch(isWithBackForwardCache = false): Promise<Browser> {
   const ignoreDefaultArgs = isWithBackForwardCache ? ['--disable-back-forward-cache'] : [];
-  return launchChromium({ ignoreDefaultArgs });
+  return launchBrowser({ ignoreDefaultArgs });
 }
 
 export async function openTabs(browser: Browser): Promise<Tabs> {

@@ -1,13 +1,13 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchChromium } from './launch.ts';
+import { launchBrowser } from './launch.ts';
 import { type OutageServer, startOutageServer } from './outage-server.ts';
 
 let browser: Browser;
 let server: OutageServer;
 beforeAll(async () => {
   server = await startOutageServer();
-  browser = await launchChromium();
+  browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser.close();

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { putRows, rowsOfTheDead } from '../proof/seed-rows.ts';
 import { watchDatabase, type Watched } from '../proof/watch-database.ts';
 import { patienceMs } from '../setup/patience.ts';
-import { launchChromium } from './launch.ts';
+import { launchBrowser } from './launch.ts';
 import { type OutboxServer, startOutboxServer } from './outbox-server.ts';
 
 let browser: Browser;
 let server: OutboxServer;
 beforeAll(async () => {
   server = await startOutboxServer();
-  browser = await launchChromium();
+  browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser.close();

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { patienceMs } from '../setup/patience.ts';
-import { launchChromium } from './launch.ts';
+import { launchBrowser } from './launch.ts';
 import { type OutboxServer, startOutboxServer } from './outbox-server.ts';
 
 const name = 'steadfetch-outbox';
@@ -13,7 +13,7 @@ let context: BrowserContext;
 let asked: string[];
 beforeAll(async () => {
   server = await startOutboxServer();
-  browser = await launchChromium();
+  browser = await launchBrowser();
 });
 beforeEach(async () => {
   server.clear();

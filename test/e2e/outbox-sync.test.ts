@@ -4,7 +4,7 @@ import type { Browser } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Outbox } from '../../src/outbox.ts';
 import { buildPage, type BuiltPage } from './build-page.ts';
-import { launchChromium } from './launch.ts';
+import { launchBrowser } from './launch.ts';
 
 let browser: Browser;
 let page: BuiltPage;
@@ -35,7 +35,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  browser = await launchChromium();
+  browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser.close();

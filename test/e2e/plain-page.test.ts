@@ -9,7 +9,7 @@ import type { Browser } from 'playwright';
 import { build } from 'vite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
-import { launchChromium } from './launch.ts';
+import { launchBrowser } from './launch.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /** What the entries import, as a CDN serves it to such a page: one file for each, built for production. */
@@ -91,7 +91,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((listening) => void server.listen(0, '127.0.0.1', listening));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  browser = await launchChromium();
+  browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser?.close();

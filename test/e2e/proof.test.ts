@@ -7,7 +7,7 @@ import { steadfetch } from '../proof/contenders/steadfetch.ts';
 import { forkLossyServer } from '../proof/fork-lossy-server.ts';
 import { runProof } from '../proof/run-proof.ts';
 import { buildPage } from './build-page.ts';
-import { launchChromium } from './launch.ts';
+import { launchBrowser } from './launch.ts';
 
 const seed = 1;
 
@@ -35,7 +35,7 @@ async function runInChromium(
   const url = await servePage();
   const server = await forkLossyServer({ seed, speed });
   onTestFinished(() => server.close());
-  const browser = await launchChromium();
+  const browser = await launchBrowser();
   onTestFinished(() => browser.close());
   const page = await browser.newPage();
   await page.goto(url);

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serveFolder } from '../lighthouse/serve.ts';
 import { auditPage } from './audit-page.ts';
 import { expectReadable } from './expect-readable.ts';
-import { launchChromium } from './launch.ts';
+import { launchBrowser } from './launch.ts';
 
 /** What Vite says of the files that it made. */
 interface Chunk {
@@ -34,7 +34,7 @@ beforeAll(async () => {
     stdio: 'ignore',
   });
   site = await serveFolder(folder, '/some/where/');
-  browser = await launchChromium();
+  browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser.close();

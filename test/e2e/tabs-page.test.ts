@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { auditInStill } from './audit-page.ts';
 import { type DemoServer, startDemo } from './demo-server.ts';
 import { expectReadable } from './expect-readable.ts';
-import { launchChromium } from './launch.ts';
+import { launchBrowser } from './launch.ts';
 
 let server: DemoServer;
 let browser: Browser;
@@ -11,7 +11,7 @@ let context: BrowserContext;
 let complaints: string[];
 beforeAll(async () => {
   server = await startDemo();
-  browser = await launchChromium();
+  browser = await launchBrowser();
 });
 beforeEach(async () => {
   complaints = [];

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Readable } from 'node:stream';
 import { patienceMs } from '../setup/patience.ts';
+import { findWebKitDriver, findXvfb } from '../setup/webkit.ts';
 
 /** One window of a browser of its own, spoken to in W3C WebDriver. */
 export interface WebKitPage {
@@ -18,6 +18,10 @@ export interface WebKitPage {
     isSo: (given: Given) => boolean | Promise<boolean>,
     given?: Given,
   ) => Promise<void>;
+  /** Presses a key, and lets it go. */
+  readonly press: (key: string) => Promise<void>;
+  /** Selects a file in the input with this id. */
+  readonly pickFile: (id: string, path: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -26,11 +30,16 @@ export interface WebKit {
   readonly close: () => void;
 }
 
-const driver = process.env['WEBKIT_DRIVER_PATH'] ?? '/usr/bin/WebKitWebDriver';
-const display = process.env['XVFB_PATH'] ?? '/usr/bin/Xvfb';
-
 /** What there must be to drive WebKitGTK, and is not on this machine. */
-export const missingForWebKit = [driver, display].filter((path) => !existsSync(path));
+export const missingForWebKit = [
+  ['WebKitWebDriver', findWebKitDriver()],
+  ['Xvfb', findXvfb()],
+].flatMap(([name, path]) => (path === undefined ? [name] : []));
+
+function required(path: string | undefined): string {
+  if (path === undefined) throw new Error(`There is no ${missingForWebKit.join(' and no ')}.`);
+  return path;
+}
 
 const soon = (): Promise<void> => new Promise((passed) => setTimeout(passed, 20));
 
@@ -44,6 +53,7 @@ function start(path: string, args: readonly string[], options: SpawnOptions): Ch
 
 /** A screen that nobody sees, and what to call it. */
 async function startScreen(): Promise<readonly [ChildProcess, string]> {
+  const display = required(findXvfb());
   const screen = start(display, ['-displayfd', '3', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
@@ -95,6 +105,23 @@ function pageOf(session: string): WebKitPage {
     async waitFor(isSo, given) {
       while (!(await page.evaluate(isSo, given))) await soon();
     },
+    press(key) {
+      const actions = [
+        { type: 'keyDown', value: key },
+        { type: 'keyUp', value: key },
+      ];
+      return send('POST', `${session}/actions`, {
+        actions: [{ type: 'key', id: 'keys', actions }],
+      });
+    },
+    async pickFile(id, path) {
+      const found = await send<Record<string, string>>('POST', `${session}/element`, {
+        using: 'css selector',
+        value: `[id="${id}"]`,
+      });
+      const [element] = Object.values(found);
+      await send('POST', `${session}/element/${element}/value`, { text: path });
+    },
     close: () => send('DELETE', session),
   };
   return page;
@@ -102,6 +129,7 @@ function pageOf(session: string): WebKitPage {
 
 /** Starts the driver that Debian's `webkit2gtk-driver` has; it knows where its browser is. */
 export async function startWebKit(): Promise<WebKit> {
+  const driver = required(findWebKitDriver());
   const [screen, name] = await startScreen();
   const port = await freePort();
   const running = start(driver, [`--port=${port}`], {

@@ -1,7 +1,7 @@
 // Builds the apps of docs/ssr.md for production, drives them in Chromium, and prints what is so.
 import { deepStrictEqual as equal } from 'node:assert';
 import type { Browser, Page } from 'playwright';
-import { launchChromium } from '../e2e/launch.ts';
+import { launchBrowser } from '../e2e/launch.ts';
 import buildIfStale from '../setup/dist.ts';
 import { type Api, startApi } from './api.ts';
 import { checkDev } from './dev.ts';
@@ -215,7 +215,7 @@ async function check(
   const front = `http://127.0.0.1:${api.port}`;
   const app = await startApp(framework, 'start', folder, front);
   api.setApp(app.port);
-  const browser = await launchChromium();
+  const browser = await launchBrowser();
   const stage: Stage = {
     api,
     html: async (path = '/') => (await fetch(front + path)).text(),
@@ -245,7 +245,7 @@ async function check(
 
 async function checkInDev(framework: Framework, folder: string): Promise<number> {
   const running = await startApp(framework, 'dev', folder, '');
-  const browser = await launchChromium();
+  const browser = await launchBrowser();
   const name =
     'in development an instance at module level is warned of once, by the server, and edits leave the channels that docs/ssr.md says';
   try {

@@ -3,7 +3,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright';
 import { randomStream } from '../../sim/engine/random-stream.ts';
 import type { Random } from '../../src/lib/clock.ts';
-import { launchChromium } from '../e2e/launch.ts';
+import { launchBrowser } from '../e2e/launch.ts';
 import buildIfStale from '../setup/dist.ts';
 import { buildApp, type Framework, next, packPackage, reactRouter, startApp } from './apps.ts';
 import { startLossyFront } from './lossy-front.ts';
@@ -249,7 +249,7 @@ async function run(
   const app = await startApp(framework, 'start', folder, '');
   const front = await startLossyFront(app.port, randomStream(plan.seed, 'front'));
   // Playwright switches the back-forward cache off, which users have.
-  const browser = await launchChromium({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+  const browser = await launchBrowser({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
   const startedAt = performance.now();
   try {
     const { results, persisted } = await play(browser, front.origin + path, plan);

@@ -12,6 +12,7 @@ import { mayBeCached } from '../init.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 import type { Sending } from '../sending.ts';
 import { bodyBytes, headersLimitOf } from './headers-limit.ts';
+import { checkFiles } from './files.ts';
 import type { Line, Lines } from './line.ts';
 import { type Progress, Silence } from './silence.ts';
 
@@ -157,7 +158,6 @@ export class Attempt implements EventListenerObject {
     const { context, request, silence } = this;
     // Not as a method: a browser's fetch refuses any `this` but its window.
     const { transport, client, emitter, clock } = context;
-    this.sending?.send(clock.now());
     silence.recordProgress();
     if (this.#number > 0) silence.awaitHeaders();
     else {
@@ -173,8 +173,15 @@ export class Attempt implements EventListenerObject {
     const send = (): Promise<Response> =>
       client ? client.transport(input, this.init, silence) : transport(input, this.init);
     const { enter } = emitter;
-    const answering = enter ? enter(request.operation.ref.id, this.#number, send) : send();
-    return this.untilStopped(answering, discard);
+    const begin = (): Promise<Response> => {
+      this.sending?.send(clock.now());
+      return enter ? enter(request.operation.ref.id, this.#number, send) : send();
+    };
+    const answering = checkFiles(input, this.init)?.then(() => {
+      if (this.signal.aborted) throw this.signal.reason;
+      return begin();
+    });
+    return this.untilStopped(answering ?? begin(), discard);
   }
 
   /**

@@ -16,7 +16,7 @@ import { endExtensions } from '../extension.ts';
 import type { SteadyRequest } from '../request.ts';
 import type { Attempt } from './attempt.ts';
 import { mayBeUploading } from './headers-limit.ts';
-import { mayBeRefused, refusalOf } from './own-side.ts';
+import { type CspReports, mayBeRefused, refusalOf } from './own-side.ts';
 import { isJsonAnswer, processedAtHeaders } from './classify.ts';
 
 // Apps show `error.message` to their users: method and URL are in `error.operation`.
@@ -194,6 +194,7 @@ export async function recoverRejection(
   attempt: Attempt,
   rejection: unknown,
   wasSpent: boolean,
+  reports: CspReports | undefined,
 ): Promise<Response> {
   const { context, signal } = attempt;
   let cause = rejection;
@@ -203,7 +204,7 @@ export async function recoverRejection(
   } catch (error) {
     cause = error;
   }
-  const asked = signal.aborted ? undefined : refusalOf(attempt, cause, wasSpent);
+  const asked = signal.aborted ? undefined : refusalOf(attempt, cause, wasSpent, reports);
   // The time limit holds for what is read meanwhile.
   const refusal =
     asked instanceof Promise ? await attempt.untilStopped(asked).catch(() => undefined) : asked;

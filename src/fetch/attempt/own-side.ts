@@ -29,6 +29,7 @@ export function refusalOf(
   attempt: RefusedAttempt,
   cause: unknown,
   wasSpent: boolean,
+  reports: CspReports | undefined,
 ): Refusal | undefined | Promise<Refusal | undefined> {
   const { context, request, init } = attempt;
   const { input, isLocal } = request;
@@ -45,13 +46,41 @@ export function refusalOf(
   const rule = process.env.NODE_ENV !== 'production' && ruleAgainst(attempt);
   if (rule) return { error: notSent(rule, attempt, cause) };
   if (isLocal || isTooLong(input, init)) return { error: cause };
-  return isEngine() || filesIn(init.body).length > 0 ? findRefusal(attempt, cause) : undefined;
+  return isEngine() || filesIn(init.body).length > 0
+    ? findRefusal(attempt, cause, reports)
+    : undefined;
 }
 
-async function findRefusal(attempt: RefusedAttempt, cause: unknown): Promise<Refusal | undefined> {
+/**
+ * Reads a little of each file that is to be sent, because Firefox and WebKit promise the length of one that was
+ * changed or removed, and then send other bytes or wait for ever. Undefined where there is none; with `keepalive`
+ * the page may be going, so nothing is awaited.
+ *
+ * @throws TypeError for one that cannot be read.
+ */
+export const checkFiles = (
+  input: RequestInfo | URL,
+  init: RequestInit,
+): Promise<void> | undefined =>
+  isEngine() &&
+  !optionOf(input, init, 'keepalive') &&
+  filesIn(init.body).some((file) => 'name' in file)
+    ? requireReadable(init.body)
+    : undefined;
+
+async function requireReadable(body: unknown): Promise<void> {
+  const file = await findUnreadable(body);
+  if (file) throw new TypeError(unreadableText(file));
+}
+
+async function findRefusal(
+  attempt: RefusedAttempt,
+  cause: unknown,
+  reports: CspReports | undefined,
+): Promise<Refusal | undefined> {
   const file = await findUnreadable(attempt.init.body);
   if (file) return { error: new TypeError(unreadableText(file), { cause }) };
-  if (!(await isBlockedByCsp(attempt.request.url))) return undefined;
+  if (!(await isBlockedByCsp(attempt.request.url, reports))) return undefined;
   const isProduction = process.env.NODE_ENV === 'production';
   return {
     error: isProduction ? cause : notSent('the CSP of the page forbids it', attempt, cause),
@@ -139,22 +168,43 @@ interface Foreign {
   readonly cause?: Foreign;
 }
 
+/** The URLs that the Content-Security-Policy of the page has blocked. */
+export interface CspReports {
+  readonly blocked: readonly string[];
+  readonly stop: () => void;
+}
+
+/**
+ * Listens for what the page's Content-Security-Policy blocks: WebKit, and Firefox after a redirect, report
+ * it before they reject, the others one task later. Undefined where no engine enforces one.
+ */
+export function watchCsp(): CspReports | undefined {
+  if (!isEngine()) return undefined;
+  const blocked: string[] = [];
+  // A policy that only reports blocks nothing, and an image may have the URL of a request.
+  const listener = (event: SecurityPolicyViolationEvent): void =>
+    void (
+      event.disposition === 'enforce' &&
+      event.effectiveDirective === 'connect-src' &&
+      blocked.push(event.blockedURI)
+    );
+  addEventListener(report, listener);
+  return { blocked, stop: () => removeEventListener(report, listener) };
+}
+
+const report = 'securitypolicyviolation';
+
 /**
  * Whether the page's Content-Security-Policy has forbidden this request. Asked when fetch has just
- * rejected: the error is that of a failed network, and the browser says more one task later. A
+ * rejected: the error is that of a failed network, and the browser may say more one task later. A
  * message waits for that task, not a timer: those are slow in a hidden tab, and faked in tests.
  *
  * The URL must be the same, for another request may be blocked at the same time. After a redirect
  * the browser tells the first one: where it must not go on, it would not get any further next time.
  */
-async function isBlockedByCsp(url: string): Promise<boolean> {
+async function isBlockedByCsp(url: string, reports: CspReports | undefined): Promise<boolean> {
   const target = toUrl(url);
-  if (!target || !isEngine()) return false;
-  const told: string[] = [];
-  // A policy that only reports blocks nothing.
-  const listener = ({ blockedURI, disposition }: SecurityPolicyViolationEvent): void =>
-    void (disposition === 'enforce' && told.push(blockedURI));
-  addEventListener('securitypolicyviolation', listener);
+  if (!target || !reports) return false;
   const { port1, port2 } = new MessageChannel();
   await new Promise((resolve) => {
     port1.addEventListener('message', resolve);
@@ -162,8 +212,7 @@ async function isBlockedByCsp(url: string): Promise<boolean> {
     port2.postMessage(0);
   });
   port1.close();
-  removeEventListener('securitypolicyviolation', listener);
   // What is told has no fragment, and of a URL without a host it is only the scheme.
   target.hash = '';
-  return told.some((uri) => uri === target.href || `${uri}:` === target.protocol);
+  return reports.blocked.some((uri) => uri === target.href || `${uri}:` === target.protocol);
 }

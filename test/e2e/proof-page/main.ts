@@ -1,3 +1,4 @@
+import { createSteadfetch, outcomeOf } from 'steadfetch';
 import type { Line } from '../../proof/contender.ts';
 import { contenders } from '../../proof/contenders.ts';
 import { submitAll } from '../../proof/submit-all.ts';
@@ -9,5 +10,14 @@ Object.assign(window, {
     const contender = contenders[name];
     if (!contender) throw new Error(`There is no contender "${name}".`);
     return [...(await submitAll(contender, line, amount))];
+  },
+  /** The kind of outcome that a request has. */
+  async outcomeKindOf(url: string) {
+    try {
+      await createSteadfetch().fetch(url);
+      return 'ok';
+    } catch (error) {
+      return outcomeOf(error)?.kind;
+    }
   },
 });

@@ -1,0 +1,57 @@
+import { playwright } from '@vitest/browser-playwright';
+import { type BrowserProviderOption, BaseSequencer, type TestSpecification } from 'vitest/node';
+import { defineConfig } from 'vitest/config';
+import { chromiumLaunchOptions } from '../setup/chromium.ts';
+import config, { browserProject, e2eProject } from '../vitest.config.ts';
+import { type EngineName, isEngineName } from './engines.ts';
+import { firefox } from './firefox-provider.ts';
+import { notHanging } from './differences.ts';
+import { webkit } from './webkit-provider.ts';
+
+// The same tests in the engine that ENGINE names: `npm run browsers`.
+
+const engine = process.env['ENGINE'] ?? '';
+if (!isEngineName(engine)) throw new Error(`ENGINE is "${engine}", which is no engine.`);
+
+const providers: Readonly<Record<EngineName, () => BrowserProviderOption>> = {
+  chromium: () => playwright({ launchOptions: chromiumLaunchOptions() }),
+  firefox,
+  webkit,
+};
+
+/** WebKit keeps the service worker of MSW as long as its window: what registers one comes last. */
+class WorkersLast extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLast = ({ moduleId }: TestSpecification): boolean =>
+      moduleId.endsWith('/browser/faults.test.ts');
+    return [...files.filter((file) => !isLast(file)), ...files.filter(isLast)];
+  }
+}
+
+/** A hang is told from a slow machine by what the same test takes in Chromium: under a second, but for a few. */
+const limits = { testTimeout: 60_000, hookTimeout: 60_000 };
+
+const project = {
+  ...browserProject,
+  test: {
+    ...browserProject.test,
+    ...limits,
+    browser: {
+      ...browserProject.test.browser,
+      // WebKitGTK has no such mode: its window is on a screen that nobody sees.
+      headless: engine !== 'webkit',
+      provider: providers[engine](),
+      instances: [{ browser: engine }],
+    },
+  },
+};
+
+export default defineConfig({
+  ...config,
+  test: {
+    ...config.test,
+    sequence: { sequencer: WorkersLast },
+    testNamePattern: notHanging(engine),
+    projects: [project, { ...e2eProject, test: { ...e2eProject.test, ...limits } }],
+  },
+});
