@@ -13,9 +13,9 @@ import type { Permit } from '../../origin/ask.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
 import { mayBeCached } from '../init.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
+import { checkFiles } from './files.ts';
 import { bodyBytes, headersLimitOf } from './headers-limit.ts';
 import type { Line, Lines, Queued } from './line.ts';
-import { checkFiles } from './own-side.ts';
 
 /** Told of the progress of a request before its headers. */
 export interface Progress {
