@@ -1,9 +1,10 @@
 import { systemTransport } from '../../lib/clock.ts';
-import { filesIn, findUnreadable, sizeOf } from '../../lib/body-parts.ts';
+import { filesIn, sizeOf } from '../../lib/body-parts.ts';
 import { isEngine } from '../../lib/browser/page.ts';
 import { toUrl } from '../../lib/input/url.ts';
 import { isSendable, isStream, optionOf, requestOf } from '../init.ts';
 import type { Attempt } from './attempt.ts';
+import { unreadableIn } from './files.ts';
 
 /** The longest body that a browser sends with `keepalive` (Fetch, "HTTP-network-or-cache fetch"). */
 const maxKeepaliveBytes = 65_536;
@@ -51,35 +52,13 @@ export function refusalOf(
     : undefined;
 }
 
-/**
- * Reads a little of each file that is to be sent, because Firefox and WebKit promise the length of one that was
- * changed or removed, and then send other bytes or wait for ever. Undefined where there is none; with `keepalive`
- * the page may be going, so nothing is awaited.
- *
- * @throws TypeError for one that cannot be read.
- */
-export const checkFiles = (
-  input: RequestInfo | URL,
-  init: RequestInit,
-): Promise<void> | undefined =>
-  isEngine() &&
-  !optionOf(input, init, 'keepalive') &&
-  filesIn(init.body).some((file) => 'name' in file)
-    ? requireReadable(init.body)
-    : undefined;
-
-async function requireReadable(body: unknown): Promise<void> {
-  const file = await findUnreadable(body);
-  if (file) throw new TypeError(unreadableText(file));
-}
-
 async function findRefusal(
   attempt: RefusedAttempt,
   cause: unknown,
   reports: CspReports | undefined,
 ): Promise<Refusal | undefined> {
-  const file = await findUnreadable(attempt.init.body);
-  if (file) return { error: new TypeError(unreadableText(file), { cause }) };
+  const unreadable = await unreadableIn(attempt.init.body, cause);
+  if (unreadable) return { error: unreadable };
   if (!(await isBlockedByCsp(attempt.request.url, reports))) return undefined;
   const isProduction = process.env.NODE_ENV === 'production';
   return {
@@ -90,9 +69,6 @@ async function findRefusal(
 /** For development. An adapter has an error of its own client. */
 const notSent = (rule: string, { context }: RefusedAttempt, cause: unknown): unknown =>
   context.client ? cause : new TypeError(`steady.fetch: not sent, because ${rule}.`, { cause });
-
-const unreadableText = ({ name }: Partial<File>): string =>
-  `${name ? `The file "${name}"` : 'A file'} was changed, moved or removed. Select it again.`;
 
 /** For development: the rule that forbids this request, wherever it goes. */
 function ruleAgainst({
