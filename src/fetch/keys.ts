@@ -5,7 +5,7 @@ import { readPassed, refuse } from '../operation/error-info.ts';
 import { headerOf } from '../operation/parts/foreign-error.ts';
 import { stepTarget } from '../operation/parts/submission.ts';
 import type { Operations } from '../operation/operations.ts';
-import { prepare } from '../operation/time-limit.ts';
+import { untilReady } from '../operation/time-limit.ts';
 import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
 import type { SubmissionExtension } from './extension.ts';
 import { type KeyedInit, readHeaders } from './init.ts';
@@ -137,10 +137,10 @@ export const submissionExtension: SubmissionExtension = {
     return undefined;
   },
   // It goes once its submission is safe where it is kept.
-  sign({ context, request, effect }) {
+  sign({ context, request }) {
     const { submission } = request.operation;
     const stored = submission?.stored();
-    return stored && prepare(context, request, request.signal, stored, effect);
+    return stored && untilReady(context, request, request.signal, stored);
   },
   async classify({ request, effect }, _response, failure) {
     const { submission, effects } = request.operation;

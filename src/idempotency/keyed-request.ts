@@ -8,7 +8,7 @@ import { refuse } from '../operation/error-info.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import { type FixedBody, type Step, stepTarget } from '../operation/parts/submission.ts';
-import { prepare } from '../operation/time-limit.ts';
+import { untilReady } from '../operation/time-limit.ts';
 import { boundaryOf, isSameBody, putFields, type TakenFields, takeFields } from './body.ts';
 import { interpretAnswer, refuseForgotten } from './interpret-response.ts';
 import { insertBodyText, readBodyText } from './json-body.ts';
@@ -30,7 +30,7 @@ export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
     const work = isKeyAsked(request)
       ? addKey(operations, request)
       : recordStray(operations, request)?.then(() => init);
-    return work && prepare(context, request, request.signal, work);
+    return work && untilReady(context, request, request.signal, work);
   },
   sign(attempt) {
     const { context, request } = attempt;

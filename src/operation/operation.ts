@@ -118,6 +118,15 @@ export class Operation {
     this.#session = session;
   }
 
+  /** It is one request that belongs to nothing. */
+  get isLone(): boolean {
+    return this.given.request !== undefined;
+  }
+  /** Its attempts are not retried, so that a loop inside it is the only one. */
+  get isSingle(): boolean {
+    return this.isLone || this.policyOf().maxRetries === 0;
+  }
+
   notifyOwner(): void {
     this.owner.onChange(this);
   }

@@ -94,8 +94,6 @@ export interface OperationInit {
   readonly isResumed?: boolean | undefined;
   /** The factor by which its requests exceed the policy's time limit. @default 1 */
   readonly timeoutFactor?: number | undefined;
-  /** Its attempts are not retried, so a loop inside it is the only one. */
-  readonly isSingle?: boolean | undefined;
   /** The identity of a lone request, to recognise its retry by: method, URL and idempotency key. */
   readonly request?: string;
   /** Where the previous operation of the same query sent its requests: this one is expected there. */

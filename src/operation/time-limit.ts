@@ -5,7 +5,6 @@ import { TimeLimit, untilAborted, withLimit } from '../lib/timer.ts';
 import type { Timeout } from '../policy/options.ts';
 import type { AttemptLimit } from './environment.ts';
 import type { RequestFacts } from './facts.ts';
-import type { Effect } from './parts/effects.ts';
 import { createError, TimeoutError } from './errors.ts';
 import type { Operation } from './operation.ts';
 
@@ -103,16 +102,15 @@ interface LinkedFacts extends RequestFacts {
  *
  * @throws TimeoutError of a request that was not sent; the caller's abort reason.
  */
-export async function prepare<T>(
+export async function untilReady<T>(
   context: TimeLimitContext,
   facts: LinkedFacts,
   signal: AbortSignal | undefined,
   needed: Promise<T>,
-  own?: Effect,
 ): Promise<T> {
   const { operation } = facts;
   const limitMs = headersLimit(operation.policyOf(facts).timeout);
-  const expire = (): TimeoutError => notReady(facts, limitMs, own);
+  const expire = (): TimeoutError => notReady(facts, limitMs);
   const work = (): Promise<T> => untilAborted(signal, needed);
   try {
     return await withLimit(
@@ -127,10 +125,10 @@ export async function prepare<T>(
   }
 }
 
-function notReady(facts: LinkedFacts, limitMs: number, own: Effect | undefined): TimeoutError {
+function notReady(facts: LinkedFacts, limitMs: number): TimeoutError {
   const { operation, name } = facts;
   // An earlier attempt may have been processed, whatever happens to this one.
-  const processed = operation.effects.wasSent(own) ? 'unknown' : 'no';
+  const processed = operation.effects.wasSent() ? 'unknown' : 'no';
   const outcome = { kind: 'timeout', phase: 'headers', processed } as const;
   const text = 'Preparing the request took too long. It was not sent.';
   const passed = limitPassed(`${shown(name)}: what the request needs was not there`, limitMs);

@@ -8,7 +8,7 @@ import type { Failure } from '../policy/outcome.ts';
 interface Attempted {
   readonly attempt: number;
   readonly phase: { readonly kind: string };
-  readonly given: { readonly isSingle?: boolean | undefined };
+  readonly isSingle: boolean;
   readonly route: { readonly at: unknown };
 }
 
@@ -88,7 +88,7 @@ export function recordRequest(
 ): void {
   const own = recordOf(operation);
   if (isRaw && signal) own.hasForeignSignal = true;
-  if (!operation.given.isSingle) {
+  if (!operation.isSingle) {
     if (own.failed.get(name)) own.loop = name;
     return;
   }
@@ -114,7 +114,7 @@ export function strayFailure(operation: Attempted, isForeign: boolean): string |
 
 /** Warns of a second retry loop when an attempt ends, because by then an error may name the client. */
 export function warnOfLoop(instance: object, operation: Attempted, error?: unknown): void {
-  if (operation.given.isSingle) return;
+  if (operation.isSingle) return;
   const { loop } = recordOf(operation);
   const { remedy, isOn = false } = readClient(error);
   if (loop === undefined && !isOn) return;

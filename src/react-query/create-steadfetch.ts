@@ -220,7 +220,7 @@ function create(config: SteadfetchConfig): Steadfetch {
         one.given.request === request && one.phase.kind === 'waiting' && !one.isLeft;
       const known = (signal && signals.get(signal)) ?? operations.current ?? ledger.resume(isIt);
       if (known) return known;
-      const lone = operations.begin('call', { request, isSingle: true });
+      const lone = operations.begin('call', { request });
       recordStray?.(request, lone);
       return lone;
     },

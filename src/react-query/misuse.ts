@@ -269,7 +269,7 @@ export function warnIfUnlinked(
   const report = reportOf(error, 0);
   const sent = operationOf(report);
   if (sent) {
-    const isOurs = sent !== operation && sent.ref.kind === 'call' && sent.given.isSingle;
+    const isOurs = sent !== operation && sent.ref.kind === 'call' && sent.isLone;
     // urql takes none.
     if (!isOurs || hasForeignSignal(sent) !== isPassed) return;
   } else {

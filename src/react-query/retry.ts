@@ -193,7 +193,7 @@ const readSignal: PropertyDescriptor & ThisType<AttemptContext> = {
 
 function warnOfNesting(operations: Operations, linked: Operation | undefined): void {
   const outer = operations.current ?? linked;
-  if (!outer || outer.given.isSingle) return;
+  if (!outer || outer.isSingle) return;
   warn(
     operations,
     'nested retry',

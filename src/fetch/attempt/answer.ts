@@ -54,7 +54,7 @@ export function accept(
     endExtensions(attempt, succeeded(status));
     const { operation } = request;
     operation.errors.recordRaw();
-    if (!operation.given.isSingle) operation.recordAnswer(nameOf(attempt));
+    if (!operation.isLone) operation.recordAnswer(nameOf(attempt));
     attempt.settle(succeeded(status), undefined, response);
     return response;
   }

@@ -102,12 +102,9 @@ export class Effects {
     return !!this.#submission?.wasSent || this.hasAny(own);
   }
 
-  /**
-   * Whether any request, not counting `own`, may have reached the server: then a request that was not sent
-   * was not the first.
-   */
-  wasSent(own?: Effect): boolean {
-    return !!this.#submission?.wasSent || this.#list.some((effect) => effect !== own);
+  /** Whether any request may have reached the server: then a request that was not sent was not the first. */
+  wasSent(): boolean {
+    return !!this.#submission?.wasSent || this.#list.length > 0;
   }
 
   /** Whether an attempt other than `own` may have done this request. */

@@ -84,8 +84,8 @@ function endLoneRequests(afterId: number, { live }: Operations): void {
   for (const request of live) {
     if (!(request instanceof SteadyRequest)) continue;
     const { operation, isOut } = request;
-    const { id, kind } = operation.ref;
-    if (!operation.given.isSingle || kind === 'query' || id <= afterId) continue;
+    const { id } = operation.ref;
+    if (!operation.isLone || id <= afterId) continue;
     operation.leave();
     // A request that is under way may be the log-out itself. It is not sent again.
     if (!isOut) request.endSession();

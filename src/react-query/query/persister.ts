@@ -214,7 +214,6 @@ function nextAttempt(
     {
       policy,
       attempt: fetchFailureCount + 1,
-      isSingle: policy?.maxRetries === 0,
       // Where it went before, it will go again: so it can be paused before its queryFn runs.
       at: known?.route.at,
       isUrged: known?.isUrged,

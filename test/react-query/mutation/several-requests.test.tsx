@@ -253,3 +253,26 @@ describe('a mutation that another client sends', () => {
     expect(last().status).toBe('unknown');
   });
 });
+
+describe.each([
+  ['with its default options', {}],
+  ['that is not retried', { retry: false }],
+])('a query %s', (_name, options) => {
+  test('that reads by POST is no write of a mutation which waits to go on', async () => {
+    const rig = showOrders(async (_, { json, attempt }) => {
+      if (attempt > 1) await after(1500);
+      return json('/orders', { json: { query: 'mutation' } });
+    });
+    rig.server.plan('/orders', { status: 503 });
+    const mutation = rig.order();
+    await rig.time.advance(1200);
+    const read = rig.client.fetchQuery({
+      queryKey: ['orders'],
+      queryFn: ({ signal }) => rig.steady.json('/orders', { json: { query: 'query' }, signal }),
+      ...options,
+    });
+    await rig.time.advance(5000);
+    await expect(read).resolves.toBeDefined();
+    expect([mutation.state.status, rig.last().status]).toEqual(['success', 'succeeded']);
+  });
+});
