@@ -234,14 +234,18 @@ export class Form {
       if (phase !== 'over' || this.#latest?.promise === promise)
         this.#latest = { fingerprint, promise, phase };
     };
-    const promise = work().then((result) => {
-      enter('echo');
-      const ms = result.status === 'succeeded' ? echoMs : 0;
-      startAlarm(this.#instance.clock, ms, () => enter('over'));
-      this.#watch();
-      this.#changed();
-      return result;
-    });
+    // Only an error of the browser itself is thrown, before anything is sent.
+    const failed = (error: Error): Ended => ({ status: 'failed', error });
+    const promise = work()
+      .catch(failed)
+      .then((result) => {
+        enter('echo');
+        const ms = result.status === 'succeeded' ? echoMs : 0;
+        startAlarm(this.#instance.clock, ms, () => enter('over'));
+        this.#watch();
+        this.#changed();
+        return result;
+      });
     enter('under way');
     return promise;
   }

@@ -71,3 +71,20 @@ test('a form that is shown says so once its key has expired', async () => {
   expect(shown).toEqual([true]);
   stop();
 });
+
+test.each([1, 2])(
+  'a press that meets an error of the browser (at call %i for a key) does not leave the form busy',
+  async (fails) => {
+    const { form, press, mend } = open(60_000);
+    mend();
+    const randomUUID = crypto.randomUUID.bind(crypto);
+    let calls = 0;
+    const spy = vi.spyOn(crypto, 'randomUUID').mockImplementation(() => {
+      if (++calls === fails) throw new Error('no entropy');
+      return randomUUID();
+    });
+    expect(await press('one')).toBe('failed');
+    spy.mockRestore();
+    expect([form.getState().isPending, await press('two')]).toEqual([false, 'succeeded']);
+  },
+);
