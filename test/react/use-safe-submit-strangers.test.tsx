@@ -100,34 +100,39 @@ test('after a log-out, a press with the payload of the one before is an order of
 describe('two mutations of one observer, with the same variables', () => {
   const rejected = new Error('in onMutate');
 
-  test('each have their own status, in whatever order their onMutate ends', async () => {
-    const rig = createFormRig();
-    // The client is known before the mutations are made.
-    instanceOf(rig.client, 'test');
-    const ends: ((error?: Error) => void)[] = [];
-    const options = {
-      ...mutationOptions(rig.steady, {
-        mutationFn: () => Promise.reject(new Error('of another client')),
-        policy: { maxRetries: 0 },
-      }),
-      onMutate: () =>
-        new Promise<void>((go, fail) => {
-          ends.push((error) => (error ? fail(error) : go()));
+  test.each([
+    ['', false],
+    [', and with a render between', true],
+  ])(
+    'each have their own status, in whatever order their onMutate ends%s',
+    async (_, isRendered) => {
+      const rig = createFormRig();
+      // The client is known before the mutations are made.
+      instanceOf(rig.client, 'test');
+      const ends: ((error?: Error) => void)[] = [];
+      const options = {
+        ...mutationOptions(rig.steady, {
+          mutationFn: () => Promise.reject(new Error('of another client')),
+          policy: { maxRetries: 0 },
         }),
-    };
-    const observer = new MutationObserver(rig.client, options);
-    for (const _ of ['first', 'second']) void observer.mutate().catch(() => {});
-    // As a render of its component does.
-    observer.setOptions({ ...options });
-    await rig.time.settle();
-    ends[1]?.();
-    await rig.time.settle();
-    ends[0]?.(rejected);
-    await rig.time.settle();
-    const cache = rig.client.getMutationCache();
-    const statuses = cache
-      .getAll()
-      .map((one) => mutationStatus(one, cache, instanceOf(rig.client, 'test'), undefined).status);
-    expect(statuses).toEqual(['failed', 'unknown']);
-  });
+        onMutate: () =>
+          new Promise<void>((go, fail) => {
+            ends.push((error) => (error ? fail(error) : go()));
+          }),
+      };
+      const observer = new MutationObserver(rig.client, options);
+      for (const __ of ['first', 'second']) void observer.mutate().catch(() => {});
+      if (isRendered) observer.setOptions({ ...options });
+      await rig.time.settle();
+      ends[1]?.();
+      await rig.time.settle();
+      ends[0]?.(rejected);
+      await rig.time.settle();
+      const cache = rig.client.getMutationCache();
+      const statuses = cache
+        .getAll()
+        .map((one) => mutationStatus(one, cache, instanceOf(rig.client, 'test'), undefined).status);
+      expect(statuses).toEqual(['failed', 'unknown']);
+    },
+  );
 });
