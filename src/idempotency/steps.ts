@@ -62,7 +62,11 @@ export class KeyedSteps implements Steps {
     this.#first = { attempt, target: first ?? target };
     if (first !== undefined && own === undefined && name === undefined)
       return stop(missingName(target, first));
-    const find = async (): Promise<Step> => this.#keep(await this.#find(request));
+    const find = async (): Promise<Step> => {
+      const step = await this.#find(request);
+      this.known.set(step.id, step);
+      return step;
+    };
     const found = this.#turn.then(find).catch(stop);
     this.#turn = found.catch(() => {});
     const step = await found;
@@ -72,11 +76,8 @@ export class KeyedSteps implements Steps {
 
   /** Replaces a step by one with these changes. */
   change({ id }: Step, change: Partial<Step>): Step {
-    return this.#keep({ ...(this.known.get(id) as Step), ...change });
-  }
-
-  #keep(step: Step): Step {
-    this.known.set(step.id, step);
+    const step = { ...(this.known.get(id) as Step), ...change };
+    this.known.set(id, step);
     return step;
   }
 

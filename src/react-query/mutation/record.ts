@@ -15,7 +15,7 @@ export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading' | 'i
 const records = new WeakMap<Mutation, MutationRecord>();
 
 /** The facts about a mutation of ours that React Query does not keep, and the owner of its operation. */
-class MutationRecord extends Owner {
+export class MutationRecord extends Owner {
   /** The newest run; undefined before its mutationFn was called. */
   run: MutationRun | undefined;
   /** The same for all calls of its mutationFn. */
