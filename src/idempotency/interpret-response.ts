@@ -83,7 +83,7 @@ async function meansDone(
 }
 
 const mistakeIn = (profile: IdempotencyProfile, option: string): OnMistake =>
-  reporterOf(profile, `idempotency: ${option}`, 'it counts as not given');
+  reporterOf(profile, `idempotency: ${option}`, 'it counts as not set');
 
 /** The flag in the first of these headers that an answer has. */
 function readFlag({ headers }: Response, ...names: readonly string[]): boolean | undefined {
