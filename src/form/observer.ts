@@ -10,7 +10,7 @@ import {
 import type { Submission } from '../operation/parts/submission.ts';
 import type { Instance } from '../react-query/instance.ts';
 import { define, definitionBehind, extendMutation } from '../react-query/mutation/definition.ts';
-import { recordOf } from '../react-query/mutation/record.ts';
+import { type MutationRecord, recordOf } from '../react-query/mutation/record.ts';
 import { mutationStatus, type MutationTarget } from '../react-query/status/mutation.ts';
 
 type Options = UseMutationOptions<unknown, Error, unknown>;
@@ -71,7 +71,7 @@ export class FormObserver {
   #mutate(
     variables: unknown,
     mutationFn: unknown,
-    prepare: (record: ReturnType<typeof recordOf>) => void,
+    prepare: (record: MutationRecord) => void,
   ): Promise<unknown> {
     const promise = this.#observer.mutate(variables);
     const all = this.#client.getMutationCache().getAll();

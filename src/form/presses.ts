@@ -205,7 +205,8 @@ export class Form {
     const pressed = { fingerprint, confirmedKey, notDone: this.#notDone, isChanged };
     const plan = planSubmission(known, pressed, this.#instance.clock);
     this.#confirmation = undefined;
-    if (plan.kind === 'ask') return Promise.resolve(this.#ask(plan.reason, variables, plan.key));
+    if (plan.kind === 'ask')
+      return Promise.resolve(this.#question(plan.reason, variables, plan.key));
     this.#notDone = undefined;
     const submission = { ...plan.submission, payload };
     const promise = this.#run(fingerprint, () => this.#send(variables, submission, plan.wasSent));
@@ -215,7 +216,7 @@ export class Form {
   }
 
   /** @param key - That of the submission that may have been done. */
-  #ask(reason: Confirmation['reason'], variables: unknown, key: string): Ended {
+  #question(reason: Confirmation['reason'], variables: unknown, key: string): Ended {
     this.#confirmation = {
       reason,
       variables,
@@ -256,7 +257,7 @@ export class Form {
     // A submission that was certainly not done leaves the one before it, which is asked about again.
     const isLeft = this.#submissions.read()?.key === record.key;
     if (end.status !== 'succeeded' && !isLeft) this.#confirmed = undefined;
-    if (end.status === 'cannot-find-out') return this.#ask(end.status, variables, record.key);
+    if (end.status === 'cannot-find-out') return this.#question(end.status, variables, record.key);
     return end;
   }
 

@@ -4,7 +4,7 @@ import { discard } from '../lib/discard.ts';
 import { callApp, isBoolean, type OnMistake, reporterOf } from '../lib/input/callback.ts';
 import { createError, NotSentError } from '../operation/errors.ts';
 import type { Step } from '../operation/parts/submission.ts';
-import type { Failure, HttpFailure } from '../policy/outcome.ts';
+import type { Failure, HttpFailure, Processed } from '../policy/outcome.ts';
 import { whyForgotten } from './key.ts';
 import { changeStep } from './steps.ts';
 
@@ -21,30 +21,39 @@ export async function interpretAnswer(
   isByStatus: boolean,
 ): Promise<HttpFailure | undefined> {
   const profile = attempt.request.api?.idempotency as IdempotencyProfile;
-  const { inProgress, shouldRetry } = profile;
-  const isReplayed = readFlag(response, 'idempotent-replayed', 'idempotency-replayed') === true;
-  const isConflict = isByStatus && given.status === 409 && !isReplayed;
-  const isRunning =
-    isConflict &&
-    (callApp(() => inProgress?.(response), isBoolean, mistakeIn(profile, 'inProgress')) ?? true);
   if (await meansDone(attempt, profile, response)) return undefined;
-  const processed = isRunning ? 'unknown' : given.processed;
-  const retries =
-    callApp(() => shouldRetry?.(response), isBoolean, mistakeIn(profile, 'shouldRetry')) ??
+  const isReplayed = readFlag(response, 'idempotent-replayed', 'idempotency-replayed') === true;
+  const call = (option: 'inProgress' | 'shouldRetry'): boolean | undefined =>
+    callApp(() => profile[option]?.(response), isBoolean, mistakeIn(profile, option));
+  const isConflict = isByStatus && given.status === 409 && !isReplayed;
+  const isRunning = isConflict && (call('inProgress') ?? true);
+  const shouldRetry =
+    call('shouldRetry') ??
     given.shouldRetry ??
     readFlag(response, 'x-should-retry') ??
     (isReplayed ? false : undefined);
-  const failure: HttpFailure = { ...given, processed, shouldRetry: retries };
-  const known = isRunning ? { ...failure, inProgress: true } : failure;
+  if (isRunning) return { ...given, inProgress: true, processed: 'unknown', shouldRetry };
+  const processed = refusalOf(attempt, step, given, isReplayed);
+  return { ...given, processed, shouldRetry };
+}
+
+/** Whether a failure with this status shows that the step was not done, by this attempt or an earlier one. */
+function refusalOf(
+  attempt: Attempt,
+  step: Step,
+  { processed, status }: HttpFailure,
+  isReplayed: boolean,
+): Processed {
+  const { api, operation } = attempt.request;
   if (processed !== 'no') {
-    if (isReplayed) attempt.request.operation.submission?.recordStuck();
-    return known;
+    if (isReplayed) operation.submission?.recordStuck();
+    return processed;
   }
   // A stored answer is the answer to its key, also to the attempts before.
-  const isStored = isReplayed || (!!profile.refusalIsStored && storable.includes(given.status));
-  if (!isStored && mayBeDone(attempt, step)) return { ...known, processed: 'unknown' };
-  if (!transient.includes(given.status)) recordRefusal(attempt, step);
-  return known;
+  const isStored = isReplayed || (!!api?.idempotency?.refusalIsStored && storable.includes(status));
+  if (!isStored && mayBeDone(attempt, step)) return 'unknown';
+  if (!transient.includes(status)) recordRefusal(attempt, step);
+  return processed;
 }
 
 /** Refusals that the API itself gives: a gateway before it, which asks for no key, gives others. */
@@ -70,7 +79,7 @@ async function meansDone(
 }
 
 const mistakeIn = (profile: IdempotencyProfile, option: string): OnMistake =>
-  reporterOf(profile, `idempotency: ${option}`, 'it counts as not given');
+  reporterOf(profile, `idempotency: ${option}`, 'it counts as not set');
 
 /** The flag in the first of these headers that an answer has. */
 function readFlag({ headers }: Response, ...names: readonly string[]): boolean | undefined {

@@ -62,7 +62,11 @@ async function addKey(operations: Operations, request: SteadyRequest): Promise<R
   try {
     const ownKey = request.ownKey ?? (await readKeyOfRequest(request));
     const { step, body } = await identify(operations, request, ownKey);
-    recordRepeatable(operations, operation, step);
+    const { submission } = operation;
+    // Of no operation, it may carry the key of a mutation whose mutationFn is running.
+    const running = [...operations.executions].map((execution) => execution.submission);
+    const own = submission ? [submission] : running.filter(({ key }) => key === bareKey(step.key));
+    for (const one of own) one.recordRepeatable();
     operation.useSubmissionCode(submissionExtension);
     const init = withKey(request, step, ownKey, body);
     request.setStep(step, stepsOf(operation));
@@ -70,17 +74,6 @@ async function addKey(operations: Operations, request: SteadyRequest): Promise<R
   } catch (error) {
     return refuse(error, request);
   }
-}
-
-/** Of no operation, a request may carry the key of a mutation whose mutationFn is running. */
-function recordRepeatable(
-  { executions }: Operations,
-  { submission }: Operation,
-  { key }: Step,
-): void {
-  if (submission) return submission.recordRepeatable();
-  for (const running of executions)
-    if (running.submission.key === bareKey(key)) running.submission.recordRepeatable();
 }
 
 /** The key that is in the body of a Request already. */

@@ -62,7 +62,11 @@ export class KeyedSteps implements Steps {
     this.#first = { attempt, target: first ?? target };
     if (first !== undefined && own === undefined && name === undefined)
       return stop(missingName(target, first));
-    const find = async (): Promise<Step> => this.#keep(await this.#find(request));
+    const find = async (): Promise<Step> => {
+      const step = await this.#find(request);
+      this.known.set(step.id, step);
+      return step;
+    };
     const found = this.#turn.then(find).catch(stop);
     this.#turn = found.catch(() => {});
     const step = await found;
@@ -72,11 +76,8 @@ export class KeyedSteps implements Steps {
 
   /** Replaces a step by one with these changes. */
   change({ id }: Step, change: Partial<Step>): Step {
-    return this.#keep({ ...(this.known.get(id) as Step), ...change });
-  }
-
-  #keep(step: Step): Step {
-    this.known.set(step.id, step);
+    const step = { ...(this.known.get(id) as Step), ...change };
+    this.known.set(id, step);
     return step;
   }
 
@@ -98,9 +99,7 @@ export class KeyedSteps implements Steps {
     const isForgotten = step.body === undefined;
     if (isElsewhere || ((isAgain || isForgotten) && (await hasChanged()))) {
       if (isOld) this.#submission?.recordChanged();
-      const kept = isForgotten && !isAgain ? ', whose bytes are not kept' : '';
-      const what = isElsewhere ? `another URL, ${shown(step.target)}` : `another body${kept}`;
-      return refuseStep(request, isAgain, what);
+      return refuseStep(request, step, isElsewhere);
     }
     return { ...step, attempt, ...(isForgotten && { body: await this.#fix(id, request) }) };
   }
@@ -145,30 +144,35 @@ export class KeyedSteps implements Steps {
     const path = pathOf(target);
     for (const { id, target: before, attempt: last, sentAt, isDone } of this.known.values())
       if (!id.startsWith('#') && last !== attempt && sentAt !== undefined && !isDone)
-        if (pathOf(before) === path)
-          refuse(
-            'idempotencyKey',
-            own,
-            `what it was on the attempt before, which has sent ${path} with another key: make it before the mutation`,
-          );
+        if (pathOf(before) === path) {
+          inDevelopment(() => {
+            const rule = `what it was on the attempt before, which has sent ${path} with another key: make it before the mutation`;
+            reject('steady.fetch', 'idempotencyKey', own, rule);
+          });
+          reject('steady.fetch', 'idempotencyKey', own, false);
+        }
   }
 }
 
 const pathOf = (target: string): string => target.replace(/\?.*/s, '');
 
-/** @throws TypeError that explains the rule, in development. */
-function refuse(option: string, value: unknown, rule: string): never {
-  inDevelopment(() => reject('steady.fetch', option, value, rule));
+function refuseStep(
+  { own, name, target, attempt }: StepRequest,
+  step: Step,
+  isElsewhere: boolean,
+): never {
+  const [option, value] = own === undefined ? ['step', name] : ['idempotencyKey', own];
+  inDevelopment(() => {
+    const isAgain = step.attempt === attempt;
+    const kept = isAgain || step.body !== undefined ? '' : ', whose bytes are not kept';
+    const what = isElsewhere ? `another URL, ${shown(step.target)}` : `another body${kept}`;
+    const rule = isAgain
+      ? `the name of one request, and this attempt has sent it with ${what}`
+      : `the name of the same request on every attempt, and it was sent before with ${what}: a new one needs a name of its own`;
+    const at = own === undefined ? ` (${shown(target)})` : '';
+    reject('steady.fetch', option, value, `${rule}${at}`);
+  });
   return reject('steady.fetch', option, value, false);
-}
-
-function refuseStep({ own, name, target }: StepRequest, isAgain: boolean, what: string): never {
-  const rule = isAgain
-    ? `the name of one request, and this attempt has sent it with ${what}`
-    : `the name of the same request on every attempt, and it was sent before with ${what}: a new one needs a name of its own`;
-  return own === undefined
-    ? refuse('step', name, `${rule} (${shown(target)})`)
-    : refuse('idempotencyKey', own, rule);
 }
 
 function missingName(target: string, first: string): TypeError {

@@ -1,4 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
+import fc from 'fast-check';
 import {
   createSteadfetch,
   defineIdempotency,
@@ -12,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openForm } from '../../src/form/form.ts';
 import { noOrigin } from '../setup/no-origin.ts';
 
+const seed = 20_324;
 const lifetimeMs = 3_600_000;
 
 /** What becomes of each request of a press. The server may have done it whatever it answers. */
@@ -262,4 +264,36 @@ describe.each(Object.entries(apis))('%s', (name, api) => {
         expect(isOut, what).toBe(true);
       }
   }, 120_000);
+
+  /** Moves after which a submission is unknown, as a rule. */
+  const unknowns = moves.filter(([move]) => !/^(done|refused|422)/.test(move));
+  test(`has one also at the end of long ways, whatever each of the two presses is answered (seed ${seed})`, async () => {
+    let unknown = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom<Move>(...unknowns), { minLength: 4, maxLength: 10 }),
+        fc.tuple(fc.constantFrom(...replies), fc.constantFrom(...replies)),
+        async (way, presses) => {
+          const world = createWorld(api);
+          await walk(world, way);
+          const before = world.keys.size;
+          let isOut = false;
+          for (const reply of presses) {
+            const createdBefore = world.created.length;
+            const result = await world.press(reply, true);
+            const isWrong = result.status === 'failed' && world.created.length !== createdBefore;
+            expect(isWrong, 'told wrong').toBe(false);
+            if (result.status === 'unknown') unknown++;
+            isOut ||= result.status === 'succeeded' || result.status === 'failed';
+            isOut ||= world.keys.size > before;
+            if (isOut) break;
+          }
+          expect(isOut).toBe(true);
+        },
+      ),
+      { seed, numRuns: 60 },
+    );
+    // It was no idle world.
+    expect(unknown).toBeGreaterThan(20);
+  });
 });

@@ -73,7 +73,9 @@ function endBeforeTurn(mutation: Mutation): void {
  */
 export function endOwnMutation(mutation: Mutation, isSessionOver: boolean): void {
   const { instance, follow } = definitionBehind(mutation.options.mutationFn) ?? {};
-  const { run, isBegun } = recordOf(mutation);
+  const record = recordOf(mutation);
+  record.leave();
+  const { run, isBegun } = record;
   const operation = run?.operation;
   if (!instance || (operation && operation === instance.operations.current)) return;
   if (follow && isBegun) {

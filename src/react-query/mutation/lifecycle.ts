@@ -9,8 +9,8 @@ import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
 import { endedWithSession } from '../../operation/parts/session.ts';
 import { definitionBehind, warnOfSpread } from './definition.ts';
 
-/** Pending mutations that left their cache, or whose session has ended. */
-export const gone: Set<Mutation> = new Set();
+/** The mutations that left their cache, or whose session has ended. */
+export const gone: WeakSet<Mutation> = new WeakSet();
 
 /** The id of the newest operation when a mutation was submitted. */
 const submittedAfter = new WeakMap<Mutation, number>();
@@ -48,7 +48,6 @@ export function followMutations(client: QueryClient, context: MutationEndContext
       // React Query is about to wait, or to continue.
       const isNext = action === 'failed' || action === 'continue';
       if (isNext && gone.has(mutation)) refuseNext(mutation, context);
-      if (mutation.state.status !== 'pending') gone.delete(mutation);
     }
   });
 }

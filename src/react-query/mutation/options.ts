@@ -13,7 +13,7 @@ import { createSubmission } from '../../idempotency/key.ts';
 import { inDevelopment } from '../../lib/development.ts';
 import { checkMisnamed, reject } from '../../lib/input/check.ts';
 import { runLoop } from '../../operation/loop.ts';
-import type { Operation } from '../../operation/operation.ts';
+import type { OperationInit } from '../../operation/owner.ts';
 import type { Submission } from '../../operation/parts/submission.ts';
 import { definePolicy, inPolicy, type PolicyOptions } from '../../policy/options.ts';
 import { type Instance, instanceOfSteady } from '../instance.ts';
@@ -25,7 +25,7 @@ import {
   type MutationDefinition,
   type MutationExtras,
 } from './definition.ts';
-import { recordBehind } from './record.ts';
+import { type MutationRecord, recordBehind } from './record.ts';
 
 /** The context of a mutationFn of `mutationOptions`: React Query's own, and more. */
 export interface SteadyMutationContext extends MutationFunctionContext {
@@ -145,14 +145,9 @@ export function mutationOptions(
       instance.lifecycle.meet(given.client);
       const { submissionOf = () => createSubmission(instance.clock) } = extras;
       const submission = record.begin(() => submissionOf(variables as never));
-      const operation = instance.operations.begin('mutation', {
-        policy: record.isGone() ? { ...own, ...nowOrNever } : own,
-        submission,
-        submissionCode: submissionExtension,
-      });
       const call = (context: SteadyMutationContext): Promise<unknown> =>
         mutationFn(variables as never, context);
-      return run(instance, record, operation, submission, given, call);
+      return run(instance, record, { policy: own, submission }, given, call);
     };
     const extend = (more: MutationExtras): MutationFunction => make({ ...extras, ...more });
     return define(steadyMutation, { ...extras, policy, instance, end: endOwnMutation, extend });
@@ -179,13 +174,18 @@ const nowOrNever = { maxRetries: 0, whenDown: 'fail' } as const;
 /** Runs the attempts of one call of a mutationFn. */
 function run(
   instance: Instance,
-  record: ReturnType<typeof recordBehind>,
-  operation: Operation,
-  submission: Submission,
+  record: MutationRecord,
+  { policy, submission }: OperationInit & { readonly submission: Submission },
   given: MutationFunctionContext,
   call: (context: SteadyMutationContext) => Promise<unknown>,
 ): Promise<unknown> {
-  const { executions } = instance.operations;
+  const { operations } = instance;
+  const { executions } = operations;
+  const operation = operations.begin('mutation', {
+    policy: record.isGone() ? { ...policy, ...nowOrNever } : policy,
+    submission,
+    submissionCode: submissionExtension,
+  });
   const controller = new AbortController();
   const { signal } = controller;
   const bound = bindFetch(instance, operation, signal);

@@ -14,8 +14,11 @@ export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading' | 'i
 
 const records = new WeakMap<Mutation, MutationRecord>();
 
+/** Mutations that left their cache before their mutationFn was called. */
+const unbegun = new Set<Mutation>();
+
 /** The facts about a mutation of ours that React Query does not keep, and the owner of its operation. */
-class MutationRecord extends Owner {
+export class MutationRecord extends Owner {
   /** The newest run; undefined before its mutationFn was called. */
   run: MutationRun | undefined;
   /** The same for all calls of its mutationFn. */
@@ -40,6 +43,11 @@ class MutationRecord extends Owner {
   /** It left its cache, or its session has ended. */
   isGone(): boolean {
     return this.#mutation !== undefined && gone.has(this.#mutation);
+  }
+
+  /** It leaves its cache, where its mutationFn could be found. */
+  leave(): void {
+    if (!this.isBegun && this.#mutation) unbegun.add(this.#mutation);
   }
 
   /** Its mutationFn may be called. */
@@ -96,7 +104,8 @@ export function recordBehind(
   options: unknown,
   { client }: MutationFunctionContext,
 ): MutationRecord {
-  const all = new Set([...gone, ...client.getMutationCache().getAll()]);
+  for (const one of unbegun) if (one.state.status !== 'pending') unbegun.delete(one);
+  const all = new Set([...unbegun, ...client.getMutationCache().getAll()]);
   const own = [...all].filter((one) => one.options === options && one.state.status === 'pending');
   const mutation = own.find((one) => !runOf(one)) ?? own[0];
   if (own.length > 1) for (const one of own) recordOf(one).recordBegun();
