@@ -152,7 +152,7 @@ export function interceptorOf(call: Node): Retry | undefined {
   const handler = functionOf(call.args[1]);
   const client = call.callee.path.split('.interceptors')[0] ?? '';
   const again = [client, `${client}.request`, 'axios'];
-  const isAgain = (node: Node): boolean => node.calls(/./) && again.includes(node.callee.path);
+  const isAgain = (node: Node): boolean => node.isCall && again.includes(node.callee.path);
   return handler?.has(isAgain) === true && !/\b401\b|refresh/i.test(handler.words)
     ? { kind: 'interceptor', at: handler, attempt: [handler], catches: true }
     : undefined;

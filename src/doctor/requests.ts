@@ -77,7 +77,7 @@ function byShape(call: Node): Request | undefined {
 
 /** The request that a node sends. */
 export function requestOf(call: Node): Request | undefined {
-  if (!call.calls(/./)) return undefined;
+  if (!call.isCall) return undefined;
   if (!call.calls(/^(?:(?:window|globalThis|self)\.)?fetch$/))
     return byClient(call) ?? byShape(call);
   const options = resolve(call.args[1]);

@@ -20,7 +20,7 @@ function kindOf(object: Node): QueryOptions['kind'] | undefined {
   if (!object.isObject) return undefined;
   if (object.property('queryFn') !== undefined) return 'query';
   if (object.property('mutationFn') !== undefined) return 'mutation';
-  const taken = parent?.calls(/./) ? takesOptions.exec(parent.callee.name) : null;
+  const taken = parent?.isCall ? takesOptions.exec(parent.callee.name) : null;
   if (taken !== null) return taken[1] === undefined ? 'query' : 'mutation';
   const [, kind] = /^(?:(queries)|mutations)$/.exec(parent?.name ?? '') ?? [undefined, null];
   const around = parent?.parent?.parent;
@@ -63,7 +63,7 @@ function ofReactQuery({ kind, object, fn, retry }: QueryOptions): Retry | undefi
 
 /** The package whose function a call gives a function to retry. */
 function libraryOf(call: Node): string | undefined {
-  const source = call.calls(/./) ? importOf(call.callee)?.source : undefined;
+  const source = call.isCall ? importOf(call.callee)?.source : undefined;
   if (/^(?:async-retry|exponential-backoff|p-retry)$/.test(source ?? '')) return source;
   // `policy.execute(…)`, where `policy = retry(…)` of cockatiel.
   const policy = call.calls(/\.execute$/) ? resolve(call.callee.get('object')) : undefined;
@@ -116,10 +116,10 @@ export function isRetrying(
   loops: readonly Retry[],
   configured: readonly AxiosRetry[],
 ): boolean {
-  if (!call.calls(/./)) return false;
+  if (!call.isCall) return false;
   const { callee } = call;
   const made = resolve(callee);
-  if (made?.calls(/./) && importOf(made.callee)?.source === 'fetch-retry') return true;
+  if (made?.isCall && importOf(made.callee)?.source === 'fetch-retry') return true;
   const { client, options, defaults } = requestOf(call) ?? {};
   if (client === 'ky') return hasRetry(options) ?? hasRetry(defaults) ?? true;
   if (client === 'ofetch') return hasRetry(options) === true;
@@ -131,7 +131,9 @@ export function isRetrying(
       libraryOf(call) !== undefined || (importOf(callee) !== undefined && named.test(callee.path))
     );
   return loops.some(({ kind, at, attempt }) =>
-    kind === 'recursion' ? attempt.includes(fn) : /^l/.test(kind) && at.isIn(fn),
+    kind === 'recursion'
+      ? attempt.includes(fn)
+      : (kind === 'loop' || kind === 'library') && at.isIn(fn),
   );
 }
 

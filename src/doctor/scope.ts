@@ -59,26 +59,29 @@ function bindingsOf(statement: Node): [name: string, binding: Binding][] {
   });
 }
 
-function find(scope: Node, name: string): Binding | undefined {
-  for (const parameter of scope.isFunction ? scope.list('params') : []) {
-    for (const one of namesIn(parameter))
-      if (one.name === name) return { kind: 'parameter', node: parameter };
-  }
+/** What a scope declares, by name. */
+function declaredIn(scope: Node): ReadonlyMap<string, Binding> {
+  const parameters = scope.isFunction ? scope.list('params') : [];
   const first = scope.get('init') ?? scope.get('left');
-  const statements = scope.is('Program', 'BlockStatement')
+  const isBlock = scope.is('Program', 'BlockStatement');
+  const statements = isBlock
     ? scope.list('body')
     : first?.type === 'VariableDeclaration'
       ? [first]
       : [];
-  for (const statement of statements)
-    for (const [own, binding] of bindingsOf(statement)) if (own === name) return binding;
-  return undefined;
+  return new Map([
+    ...parameters.flatMap((node) =>
+      [...namesIn(node)].map(({ name }): [string, Binding] => [name, { kind: 'parameter', node }]),
+    ),
+    ...statements.flatMap(bindingsOf),
+  ]);
 }
 
 export function bindingOf(identifier: Node | undefined): Binding | undefined {
   if (identifier?.type !== 'Identifier') return undefined;
   for (const scope of identifier.ancestors()) {
-    const found = find(scope, identifier.name);
+    if (!scope.isFunction && !/^(?:Program|BlockStatement|For)/.test(scope.type)) continue;
+    const found = scope.declared(declaredIn).get(identifier.name);
     if (found !== undefined) return found;
   }
   return undefined;

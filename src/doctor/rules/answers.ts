@@ -28,7 +28,7 @@ function isDeciding(node: Node): boolean {
   if (node.calls(/\.(?:has|includes|some|test)$/)) return isAbout;
   const tests = /^(?:If|Conditional|Logical|Unary)/;
   const isTest = [...node.ancestors()].slice(0, 4).some(({ type }) => tests.test(type));
-  return node.calls(/^bail$/) || (isTest && node.calls(/./) && deciding.test(node.callee.path));
+  return node.calls(/^bail$/) || (isTest && node.isCall && deciding.test(node.callee.path));
 }
 
 /** Whether it fails at a 4xx: axios does by itself, fetch where the answer is looked at. */
@@ -46,8 +46,8 @@ function isBlind({ kind, library, options, attempt }: Retry): boolean {
   if (library !== undefined && options?.isObject === false) return false;
   if (options?.property('shouldRetry') ?? options?.property('retry')) return false;
   const hook = options?.option('onFailedAttempt');
-  const isStop = (node: Node): boolean => isDeciding(node) || node.type === 'ThrowStatement';
-  if (hook !== undefined && functionOf(hook)?.has(isStop) !== false) return false;
+  const stops = (node: Node): boolean => isDeciding(node) || node.type === 'ThrowStatement';
+  if (hook !== undefined && functionOf(hook)?.has(stops) !== false) return false;
   const nodes = [...reach(attempt)];
   return failsAt4xx(nodes) && !nodes.some(isDeciding);
 }

@@ -40,8 +40,8 @@ function makerOf(value: Node): Node | undefined {
   for (const node of value.within()) {
     if (node.type === 'LogicalExpression' || node.isFunction) return undefined;
     if (isWeakSource(node)) return node;
-    const helper = node.calls(/./) ? functionOf(node.callee) : undefined;
-    const name = node.calls(/./) ? node.callee.name : '';
+    const helper = node.isCall ? functionOf(node.callee) : undefined;
+    const name = node.isCall ? node.callee.name : '';
     if (helper === undefined ? strong.test(name) || making.test(name) : makes(helper)) return node;
   }
   return undefined;
@@ -62,7 +62,7 @@ function* madeOf(value: Node, seen = new Set<Node>()): Generator<Node> {
     const isPart = parent?.type === 'MemberExpression' && parent.parent?.get('callee') !== parent;
     const init = isPart ? undefined : bindingOf(node)?.init;
     if (init !== undefined) yield* madeOf(init, seen);
-    const helper = node.calls(/./) ? functionOf(node.callee) : undefined;
+    const helper = node.isCall ? functionOf(node.callee) : undefined;
     if (helper !== undefined) yield* madeOf(helper, seen);
   }
 }

@@ -63,7 +63,7 @@ function isEndlessLoop(loop: Node): boolean {
 function isEndlessTimer(call: Node, nodes: readonly Node[]): boolean {
   const [callback] = call.args;
   const calls =
-    callback?.isFunction === true ? [...callback.within()].filter((node) => node.calls(/./)) : [];
+    callback?.isFunction === true ? [...callback.within()].filter((node) => node.isCall) : [];
   const targets = [functionOf(callback), ...calls.map(({ callee }) => functionOf(callee))];
   const self = [...call.ancestors()].find((node) => node.isFunction && targets.includes(node));
   // `poll(id, left - 1)` counts.

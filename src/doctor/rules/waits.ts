@@ -14,7 +14,7 @@ function isGivenChance(parameter: Node): boolean {
   const { owner } = ownerOf(parameter);
   const index = owner?.list('params').indexOf(parameter) ?? -1;
   const given = (node: Node): string =>
-    node.calls(/./) && functionOf(node.callee) === owner ? (node.args[index]?.words ?? '') : '';
+    node.isCall && functionOf(node.callee) === owner ? (node.args[index]?.words ?? '') : '';
   return owner?.has((node) => chance.test(given(node))) === true;
 }
 
@@ -41,7 +41,7 @@ function isField(node: Node): boolean {
 }
 
 /** Whether a delay is the same for every client: arithmetic alone, without chance, in one of its branches. */
-function isFixed(node: Node | undefined, limit = 6): boolean {
+function isFixed(node: Node | undefined, limit = 12): boolean {
   if (node === undefined || limit === 0) return false;
   const depth = limit - 1;
   const isFixedIn = (field: string): boolean => isFixed(node.get(field), depth);
@@ -70,7 +70,7 @@ function isFixed(node: Node | undefined, limit = 6): boolean {
   }
 }
 
-const isFixedResult = (fn: Node | undefined, depth = 6): boolean =>
+const isFixedResult = (fn: Node | undefined, depth = 12): boolean =>
   fn !== undefined &&
   !chance.test(fn.words) &&
   [...returnsOf(fn)].some((value) => isFixed(value, depth));
@@ -78,7 +78,7 @@ const isFixedResult = (fn: Node | undefined, depth = 6): boolean =>
 function isFixedDelay(delay: Node | undefined): boolean {
   const value = resolve(delay);
   if (value?.isFunction === true) return isFixedResult(value);
-  return value?.value !== 0 && !chance.test(delay?.words ?? '') && isFixed(value);
+  return value?.value !== 0 && !chance.test(delay?.words ?? '') && isFixed(delay);
 }
 
 /** Whether a call waits before the next attempt, and not for something else. */
@@ -87,7 +87,7 @@ function isBetween(call: Node, { kind, attempt }: Retry): boolean {
   if (call.calls(/setTimeout$/) && importOf(call.callee) === undefined) {
     const isPromised = around.some((node) => node.callee.path === 'Promise');
     const isAgain = (node: Node): boolean =>
-      attempt.includes(functionOf(node.calls(/./) ? node.callee : node) ?? node);
+      attempt.includes(functionOf(node.isCall ? node.callee : node) ?? node);
     if (!isPromised && call.args[0]?.has(isAgain) !== true) return false;
   }
   const inLoop = around.slice(
@@ -149,7 +149,7 @@ function* clientDelays({ nodes, axiosRetries }: Source) {
       yield options?.property('retryDelay');
   }
   for (const node of nodes) {
-    if (!node.calls(/./)) continue;
+    if (!node.isCall) continue;
     const isFetchRetry = importOf(node.callee)?.source === 'fetch-retry';
     const options = isFetchRetry ? resolve(node.args[1]) : undefined;
     if (isFixedDelay(options?.option('retryDelay'))) yield options?.property('retryDelay');
