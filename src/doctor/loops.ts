@@ -63,11 +63,14 @@ const succeeds = (statements: readonly Node[], loop: Node): boolean =>
 
 const isContinue = ({ type }: Node): boolean => type === 'ContinueStatement';
 
+/** A request that is sent again because a token had expired. */
+const renewing = /\b401\b|refresh/i;
+
 /** Whether a `try` of the loop succeeds, and its `catch` lets the loop go on. */
 function isTriedAgain(attempt: Node, loop: Node): boolean {
   const handler = attempt.get('handler');
   const block = attempt.get('block');
-  if (handler === undefined || block === undefined) return false;
+  if (handler === undefined || block === undefined || renewing.test(handler.words)) return false;
   const last = statementsOf(handler.get('body')).at(-1);
   if (last !== undefined && exits(last, loop) && !handler.has(isContinue)) return false;
   const test = loop.wordsOf('test');
@@ -125,7 +128,7 @@ function failureBefore(call: Node, fn: Node): 'catch' | 'status' | undefined {
       return 'catch';
     const test = node.type === 'IfStatement' ? node.wordsOf('test') : '';
     if (/\b401\b/.test(test)) return undefined;
-    if (/\bok\b|\bstatus\b.*\d/.test(test)) return 'status';
+    if (/\bok\b|\bstatus\b.*\b[1-5]\d\d\b/.test(test)) return 'status';
   }
   return undefined;
 }
@@ -153,7 +156,7 @@ export function interceptorOf(call: Node): Retry | undefined {
   const client = call.callee.path.split('.interceptors')[0] ?? '';
   const again = [client, `${client}.request`, 'axios'];
   const isAgain = (node: Node): boolean => node.isCall && again.includes(node.callee.path);
-  return handler?.has(isAgain) === true && !/\b401\b|refresh/i.test(handler.words)
+  return handler?.has(isAgain) === true && !renewing.test(handler.words)
     ? { kind: 'interceptor', at: handler, attempt: [handler], catches: true }
     : undefined;
 }

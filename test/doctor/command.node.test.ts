@@ -99,11 +99,13 @@ test.each([
   'a.stories.tsx',
   '__tests__/a.ts',
   'a.min.js',
-  'a.json',
-  'a.md',
 ])('does not read %s, unless it is named', (name) => {
   expect(inJson(run({ [name]: wrong, 'b.ts': right }, '--json')).files).toBe(1);
-  if (/[jt]sx?$/.test(name)) expect(found(run({ [name]: wrong }, name, '--json'))).toEqual([name]);
+  expect(found(run({ [name]: wrong }, name, '--json'))).toEqual([name]);
+});
+
+test('does not read what is no script', () => {
+  expect(inJson(run({ 'a.json': '{}', 'a.md': wrong, 'b.ts': right }, '--json')).files).toBe(1);
 });
 
 test('the paths that are named are read, each file once', () => {

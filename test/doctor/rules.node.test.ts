@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/doctor.md'), 'utf8');
 
 test('there are 300 snippets and more, and a third of them was held out', () => {
-  expect([tuned.length, heldOut.length]).toEqual([291, 147]);
+  expect([tuned.length, heldOut.length]).toEqual([293, 147]);
   expect(heldOut.length / (tuned.length + heldOut.length)).toBeGreaterThan(1 / 3);
 });
 
@@ -19,7 +19,7 @@ test('each rule has snippets that are wrong by it, and held out some, and half o
   expect(few.map(({ name }) => name)).toEqual([]);
   const all = [...tuned, ...heldOut];
   const right = all.filter(({ expected }) => expected.length === 0).length;
-  expect(Math.round((100 * right) / all.length)).toBe(51);
+  expect(Math.round((100 * right) / all.length)).toBe(52);
 });
 
 test('in the snippets that the rules were made with, all that is wrong is found, and nothing else', () => {
