@@ -3,7 +3,7 @@ import type { ParsedNode } from './node.ts';
 import { rules } from './rules/all.ts';
 import { sourceOf } from './source.ts';
 
-/** What @babel/parser exports. */
+/** The part of @babel/parser that is used. */
 export interface Parser {
   readonly parse: (code: string, options: object) => ParsedFile;
 }
@@ -26,7 +26,7 @@ export interface Finding {
   readonly page: string;
 }
 
-/** What one file shows. */
+/** The findings in one file. */
 export interface Diagnosis {
   readonly findings: readonly Finding[];
   /** Comments that should suppress a finding, and cannot. */
@@ -56,7 +56,7 @@ function parse({ parse: parseCode }: Parser, file: string, code: string): Parsed
 
 const ignore = /^[\s*]*steadfetch-ignore\b\s*([\w-]*)\s*(?::\s*(\S.*))?/;
 
-/** What one file shows, without what its comments suppress: on their line, or else on the next. */
+/** Drops the findings that a comment suppresses: those on its line, or else those on the next. */
 function suppress(file: string, { comments }: ParsedFile, found: readonly Finding[]): Diagnosis {
   const suppressed = new Set<Finding>();
   const notes: string[] = [];

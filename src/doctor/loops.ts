@@ -6,7 +6,7 @@ export interface Retry {
   readonly kind: 'interceptor' | 'library' | 'loop' | 'mutation' | 'query' | 'recursion';
   /** The loop, the call of the library, the call that repeats, or the object of options. */
   readonly at: Node;
-  /** What runs in each attempt. */
+  /** The code that runs in each attempt. */
   readonly attempt: readonly Node[];
   /** Whether it also repeats after what was thrown. */
   readonly catches: boolean;
@@ -120,7 +120,7 @@ export function retryLoopOf(loop: Node): Retry | undefined {
     : undefined;
 }
 
-/** What a call comes after: something thrown, or an answer that is not good. */
+/** The kind of failure that a call comes after: something thrown, or an answer that is not good. */
 function failureBefore(call: Node, fn: Node): 'catch' | 'status' | undefined {
   for (const node of call.ancestors()) {
     if (node === fn) return undefined;

@@ -151,7 +151,7 @@ export class Node {
     return this.get('callee') ?? this;
   }
 
-  /** What a call is given. */
+  /** The arguments of a call. */
   get args(): readonly Node[] {
     return this.list('arguments');
   }
@@ -205,7 +205,7 @@ export class Node {
     return test(this) || this.children.some((child) => child.has(test));
   }
 
-  /** What a scope declares, found once. */
+  /** The declarations of a scope, found once. */
   declared<T>(findAll: (scope: Node) => T): T {
     this.#declared ??= findAll(this);
     return this.#declared as T;

@@ -15,17 +15,21 @@ export interface QueryOptions {
 const takesOptions =
   /^use\w*(?:Query|Queries)$|[qQ]ueryOptions$|(^use\w*Mutation$|mutationOptions$)/;
 
+/** The kind of options in `{ defaultOptions: { queries, mutations } }`. */
+function kindOfDefaults({ parent }: Node): QueryOptions['kind'] | undefined {
+  const around = parent?.parent?.parent;
+  const isDefault = around?.name === 'defaultOptions' || around?.calls(/setDefaultOptions$/);
+  const kinds = { queries: 'query', mutations: 'mutation' } as const;
+  return isDefault ? kinds[parent?.name as keyof typeof kinds] : undefined;
+}
+
 function kindOf(object: Node): QueryOptions['kind'] | undefined {
-  const { parent } = object;
   if (!object.isObject) return undefined;
   if (object.property('queryFn') !== undefined) return 'query';
   if (object.property('mutationFn') !== undefined) return 'mutation';
-  const taken = parent?.isCall ? takesOptions.exec(parent.callee.name) : null;
-  if (taken !== null) return taken[1] === undefined ? 'query' : 'mutation';
-  const [, kind] = /^(?:(queries)|mutations)$/.exec(parent?.name ?? '') ?? [undefined, null];
-  const around = parent?.parent?.parent;
-  const isDefault = around?.name === 'defaultOptions' || around?.calls(/setDefaultOptions$/);
-  return kind === null || !isDefault ? undefined : kind === undefined ? 'mutation' : 'query';
+  const taken = takesOptions.exec(object.parent?.isCall ? object.parent.callee.name : '');
+  if (taken === null) return kindOfDefaults(object);
+  return taken[1] === undefined ? 'query' : 'mutation';
 }
 
 export function queryOptionsIn(nodes: readonly Node[]): readonly QueryOptions[] {
@@ -110,6 +114,15 @@ function hasRetry(options: Node | undefined): boolean | undefined {
   return isOff(retry.isObject ? retry.option('limit') : retry) !== true;
 }
 
+/** Whether the client that sends a request retries it; undefined for other calls. */
+function isRetryingClient(call: Node, configured: readonly AxiosRetry[]): boolean | undefined {
+  const { client, options, defaults } = requestOf(call) ?? {};
+  if (client === 'ky') return hasRetry(options) ?? hasRetry(defaults) ?? true;
+  if (client === 'ofetch') return hasRetry(options) === true;
+  const path = call.callee.path.split('.')[0];
+  return client === 'axios' ? configured.some((one) => one.client?.path === path) : undefined;
+}
+
 /** Whether a call has retries of its own inside. */
 export function isRetrying(
   call: Node,
@@ -117,23 +130,14 @@ export function isRetrying(
   configured: readonly AxiosRetry[],
 ): boolean {
   if (!call.isCall) return false;
-  const { callee } = call;
-  const made = resolve(callee);
+  const made = resolve(call.callee);
   if (made?.isCall && importOf(made.callee)?.source === 'fetch-retry') return true;
-  const { client, options, defaults } = requestOf(call) ?? {};
-  if (client === 'ky') return hasRetry(options) ?? hasRetry(defaults) ?? true;
-  if (client === 'ofetch') return hasRetry(options) === true;
-  if (client === 'axios')
-    return configured.some((one) => one.client?.path === callee.path.split('.')[0]);
-  const fn = functionOf(callee);
-  if (libraryOf(call) !== undefined || fn === undefined)
-    return (
-      libraryOf(call) !== undefined || (importOf(callee) !== undefined && named.test(callee.path))
-    );
+  const byClient = isRetryingClient(call, configured);
+  if (byClient !== undefined || libraryOf(call) !== undefined) return byClient ?? true;
+  const fn = functionOf(call.callee);
+  if (fn === undefined) return importOf(call.callee) !== undefined && named.test(call.callee.path);
   return loops.some(({ kind, at, attempt }) =>
-    kind === 'recursion'
-      ? attempt.includes(fn)
-      : (kind === 'loop' || kind === 'library') && at.isIn(fn),
+    kind === 'recursion' ? attempt.includes(fn) : ['loop', 'library'].includes(kind) && at.isIn(fn),
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Node } from './node.ts';
 
-/** What a name stands for. */
+/** A name, and its meaning in this file. */
 export interface Binding {
   readonly kind: 'function' | 'import' | 'parameter' | 'variable';
   readonly node: Node;
@@ -59,7 +59,7 @@ function bindingsOf(statement: Node): [name: string, binding: Binding][] {
   });
 }
 
-/** What a scope declares, by name. */
+/** The names that a scope declares. */
 function declaredIn(scope: Node): ReadonlyMap<string, Binding> {
   const parameters = scope.isFunction ? scope.list('params') : [];
   const first = scope.get('init') ?? scope.get('left');
@@ -93,7 +93,7 @@ export function importOf(node: Node | undefined): Binding['from'] {
   return bindingOf(root)?.from;
 }
 
-/** What it is, as far as this file shows: the function, the object or the number that a name stands for. */
+/** The function, object or number behind a name, as far as this file shows; else the node itself. */
 export function resolve(node: Node | undefined, depth = 4): Node | undefined {
   if (node === undefined || depth === 0) return node;
   if (node.type === 'Identifier') {
@@ -141,7 +141,7 @@ export function ownerOf(node: Node): { readonly owner: Node | undefined; readonl
   return { owner: undefined, name: '' };
 }
 
-/** What a function returns. */
+/** The values that a function returns. */
 export function* returnsOf(fn: Node): Generator<Node> {
   const body = fn.get('body');
   if (body === undefined) return;

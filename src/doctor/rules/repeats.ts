@@ -111,7 +111,7 @@ function isResend(call: Node, { queries }: Source): boolean {
 
 const answered = /answer|done|finish|receiv|settl|complet|respon|confirm|success|ack/i;
 
-/** What runs after a time-out. */
+/** The code that runs after a time-out. */
 function branchAfterTimeout(node: Node): readonly (Node | undefined)[] {
   if (node.is('IfStatement', 'ConditionalExpression'))
     return isTimeoutTest(node.get('test')) ? [node.get('consequent')] : [];
