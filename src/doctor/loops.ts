@@ -139,8 +139,9 @@ const isStep = (node: Node): boolean =>
 
 /** A function that calls itself after a failure, a step further, or after a wait. */
 export function recursionOf(call: Node): Retry | undefined {
-  if (!call.calls(/^\w+$/)) return undefined;
-  const fn = functionOf(call.callee);
+  // `setTimeout(connect, 5000)` calls it, too.
+  const isTimer = call.calls(/^setTimeout$/) && call.args[0]?.type === 'Identifier';
+  const fn = call.calls(/^\w+$/) ? functionOf(isTimer ? call.args[0] : call.callee) : undefined;
   if (fn === undefined || !call.isIn(fn)) return undefined;
   const after = failureBefore(call, fn);
   const isBounded = call.args.some(isStep) || fn.has((node) => waitOf(node) !== undefined);

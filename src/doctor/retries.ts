@@ -13,7 +13,7 @@ export interface QueryOptions {
 }
 
 const takesOptions =
-  /^use\w*(?:Query|Queries)$|[qQ]ueryOptions$|(^use\w*Mutation$|mutationOptions$)/;
+  /^use\w*(?:Query|Queries)$|[qQ]ueryOptions$|setQueryDefaults$|(^use\w*Mutation$|mutationOptions$|setMutationDefaults$)/;
 
 /** The kind of options in `{ defaultOptions: { queries, mutations } }`. */
 function kindOfDefaults({ parent }: Node): QueryOptions['kind'] | undefined {
@@ -68,7 +68,8 @@ function ofReactQuery({ kind, object, fn, retry }: QueryOptions): Retry | undefi
 /** The package whose function a call gives a function to retry. */
 function libraryOf(call: Node): string | undefined {
   const source = call.isCall ? importOf(call.callee)?.source : undefined;
-  if (/^(?:async-retry|exponential-backoff|p-retry)$/.test(source ?? '')) return source;
+  if (/^(?:async-retry|exponential-backoff|p-retry|promise-retry)$/.test(source ?? ''))
+    return source;
   // `policy.execute(…)`, where `policy = retry(…)` of cockatiel.
   const policy = call.calls(/\.execute$/) ? resolve(call.callee.get('object')) : undefined;
   const isPolicy = policy?.calls(/retry/i) && importOf(policy.callee)?.source === 'cockatiel';
@@ -78,9 +79,10 @@ function libraryOf(call: Node): string | undefined {
 function ofLibrary(call: Node): Retry | undefined {
   const library = libraryOf(call);
   if (library === undefined) return undefined;
-  const [first, second] = call.args;
-  const attempt = [functionOf(first)].filter((fn) => fn !== undefined);
-  return { kind: 'library', at: call, attempt, options: resolve(second), library, catches: true };
+  // promise-retry takes them in either order.
+  const [fn, given] = functionOf(call.args[1]) ? call.args.toReversed() : call.args;
+  const attempt = [functionOf(fn)].filter((one) => one !== undefined);
+  return { kind: 'library', at: call, attempt, options: resolve(given), library, catches: true };
 }
 
 export const retriesIn = (nodes: readonly Node[]): readonly Retry[] =>

@@ -9,15 +9,19 @@ const making = /^(?:generate|create|make|new|random|gen)\w*(?:uuid|idempot\w*key
 const keeping = /getItem|\bget\b|current|storage|cache/i;
 const setting = /(?:^|\.)(?:set|append|set(?:Request)?Header)$/;
 
+/** The name of a field, also by a constant: `[KEY_HEADER]: …`. */
+const nameOf = (field: Node | undefined): string =>
+  field?.name || String(resolve(field?.get('property') ?? field?.get('key'))?.value);
+
 /** The name that a node gives to a value, and the value. */
 function assigned(node: Node): readonly [name: string | undefined, value: Node | undefined] {
-  if (node.calls(setting)) return [String(node.args[0]?.value), node.args[1]];
+  if (node.calls(setting)) return [String(resolve(node.args[0])?.value), node.args[1]];
   if (node.is('Property', 'ClassProperty')) {
     const isTaken = node.parent?.type === 'ObjectPattern';
-    return [node.name, isTaken ? undefined : node.get('value')];
+    return [nameOf(node), isTaken ? undefined : node.get('value')];
   }
   if (node.is('AssignmentExpression', 'AssignmentPattern') && node.operator !== '??=')
-    return [node.get('left')?.name, node.get('right')];
+    return [nameOf(node.get('left')), node.get('right')];
   const id = node.type === 'VariableDeclarator' ? node.get('id') : undefined;
   const init = node.get('init');
   return [(id?.list('elements')[0] ?? id)?.name, init?.isFunction === true ? undefined : init];
