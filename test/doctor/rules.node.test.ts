@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/doctor.md'), 'utf8');
 
 test('there are 300 snippets and more, and a third of them was held out', () => {
-  expect([tuned.length, heldOut.length]).toEqual([293, 147]);
+  expect([tuned.length, heldOut.length]).toEqual([300, 185]);
   expect(heldOut.length / (tuned.length + heldOut.length)).toBeGreaterThan(1 / 3);
 });
 
@@ -19,16 +19,21 @@ test('each rule has snippets that are wrong by it, and held out some, and half o
   expect(few.map(({ name }) => name)).toEqual([]);
   const all = [...tuned, ...heldOut];
   const right = all.filter(({ expected }) => expected.length === 0).length;
-  expect(Math.round((100 * right) / all.length)).toBe(52);
+  expect(Math.round((100 * right) / all.length)).toBe(51);
 });
 
 test('in the snippets that the rules were made with, all that is wrong is found, and nothing else', () => {
-  expect(score(tuned)).toEqual({ right: 152, wrong: [], missed: [] });
+  expect(score(tuned)).toEqual({ right: 158, wrong: [], missed: [] });
 });
 
-// When they were first tried, 83 were right, none was missed, and one was wrong: jitter that is added to a variable.
-test('in the snippets that were held out, all that is wrong is found, and nothing else', () => {
-  expect(score(heldOut)).toEqual({ right: 83, wrong: [], missed: [] });
+// When they were first tried, 102 of 103 faults were found, with one finding that was wrong: jitter that is added to a
+// variable, which is mended. The missed one stays as it is.
+test('in the snippets that were held out, one fault is missed, and nothing else is found', () => {
+  expect(score(heldOut)).toEqual({
+    right: 102,
+    wrong: [],
+    missed: ['Svelte Query: a key by a class: key-per-attempt:5'],
+  });
 });
 
 test('each rule has a heading and a row in docs/doctor.md, in the same order', () => {
