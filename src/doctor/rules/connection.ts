@@ -115,7 +115,8 @@ function isQueryClient(object: Node | undefined, call: Node): boolean {
 export const deprecatedFetchQuery: Rule = {
   name: 'deprecated-fetch-query',
   why: 'The next major version of TanStack Query has no fetchQuery, prefetchQuery or ensureQueryData.',
-  remedy: 'Call queryClient.query() or infiniteQuery(), which do what all of them did.',
+  remedy:
+    'Call queryClient.query() or infiniteQuery(), which version 5.108 has: they do what all of them did.',
   *find({ nodes }) {
     for (const node of nodes)
       if (node.calls(leaving) && isQueryClient(node.callee.get('object'), node))
