@@ -138,7 +138,7 @@ async function packCommand(): Promise<void> {
         resolveId(source, importer) {
           if (!importer || !source.startsWith('.')) return undefined;
           const path = relative(src, resolve(dirname(importer), source)).replaceAll('\\', '/');
-          return path.startsWith('check/')
+          return /^(?:check|doctor)\//.test(path)
             ? undefined
             : { id: `./${path.replace(/\.ts$/, '.js')}`, external: true };
         },

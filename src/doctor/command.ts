@@ -62,6 +62,7 @@ function listFiles(paths: readonly string[], folder: string): readonly string[] 
       throw new Refused(`${path} cannot be read: ${(error as Error).message}`);
     }
   });
+  if (found.length === 0) throw new Refused(`There is no file to read in ${paths.join(' ')}.`);
   return [...new Set(found)].toSorted();
 }
 

@@ -1,14 +1,18 @@
+import { pageOf } from '../lib/input/warn.ts';
 import type { ParsedNode } from './node.ts';
 import { rules } from './rules/all.ts';
 import { sourceOf } from './source.ts';
 
-/** What @babel/parser exports. */
+/** The part of @babel/parser that is used. */
 export interface Parser {
   readonly parse: (code: string, options: object) => ParsedFile;
 }
+interface Comment extends ParsedNode {
+  readonly value: string;
+}
 interface ParsedFile {
   readonly program: ParsedNode;
-  readonly comments?: readonly (ParsedNode & { readonly value: string })[] | null;
+  readonly comments?: readonly Comment[] | null;
 }
 
 export interface Finding {
@@ -22,7 +26,7 @@ export interface Finding {
   readonly page: string;
 }
 
-/** What one file shows. */
+/** The findings in one file. */
 export interface Diagnosis {
   readonly findings: readonly Finding[];
   /** Comments that should suppress a finding, and cannot. */
@@ -43,7 +47,8 @@ function parse({ parse: parseCode }: Parser, file: string, code: string): Parsed
     plugins: [
       isTypeScript ? 'typescript' : 'flow',
       ...(hasJsx ? ['jsx'] : []),
-      ['decorators', {}],
+      'decorators-legacy',
+      'decoratorAutoAccessors',
       'explicitResourceManagement',
     ],
   });
@@ -51,22 +56,32 @@ function parse({ parse: parseCode }: Parser, file: string, code: string): Parsed
 
 const ignore = /^[\s*]*steadfetch-ignore\b\s*([\w-]*)\s*(?::\s*(\S.*))?/;
 
-/** The rules that comments suppress, by line: the line of the comment, and the next. */
-function readIgnores(file: string, { comments }: ParsedFile) {
-  const byLine = new Map<number, string[]>();
+/** Drops the findings that a comment suppresses: those on its line, or else those on the next. */
+function suppress(file: string, { comments }: ParsedFile, found: readonly Finding[]): Diagnosis {
+  const suppressed = new Set<Finding>();
   const notes: string[] = [];
   for (const { value, loc } of comments ?? []) {
-    const [found, name = '', reason] = ignore.exec(value) ?? [];
-    if (found === undefined) continue;
-    const { line } = loc.start;
-    if (reason === undefined || !rules.some((rule) => rule.name === name)) {
-      const fault = reason === undefined ? 'has no reason' : `names no rule: ${name || 'nothing'}`;
+    const [isOne, name = '', reason] = ignore.exec(value) ?? [];
+    if (isOne === undefined) continue;
+    const on = (line: number): readonly Finding[] =>
+      found.filter((one) => one.rule === name && one.line === line);
+    const here = on(loc.start.line);
+    const own = here.length > 0 ? here : on(loc.end.line + 1);
+    if (reason !== undefined && own.length > 0) for (const one of own) suppressed.add(one);
+    else {
+      const isRule = rules.some((rule) => rule.name === name);
+      const fault = !isRule
+        ? 'names no rule'
+        : reason === undefined
+          ? 'has no reason'
+          : `has no ${name} beside it`;
       notes.push(
-        `${file}:${line}: this comment suppresses nothing, since it ${fault}. Write // steadfetch-ignore rule-name: reason`,
+        `${file}:${loc.start.line} steadfetch-ignore ${name} suppresses nothing, for it ${fault}: write // steadfetch-ignore rule-name: reason`,
       );
-    } else for (const one of [line, line + 1]) byLine.set(one, [...(byLine.get(one) ?? []), name]);
+    }
   }
-  return { byLine, notes };
+  const findings = found.filter((one) => !suppressed.has(one));
+  return { findings, notes, suppressed: suppressed.size };
 }
 
 /**
@@ -77,19 +92,13 @@ function readIgnores(file: string, { comments }: ParsedFile) {
 export function diagnose(parser: Parser, file: string, code: string): Diagnosis {
   const parsed = parse(parser, file, code);
   const source = sourceOf(parsed.program);
-  const { byLine, notes } = readIgnores(file, parsed);
   const found = rules.flatMap(({ name, why, remedy, find }) => {
-    const places = new Map(
-      [...find(source)].flatMap((node) =>
-        node === undefined ? [] : [[`${node.line}:${node.column}`, node]],
-      ),
-    );
+    const nodes = [...find(source)].filter((node) => node !== undefined);
+    const places = new Map(nodes.map((node) => [`${node.line}:${node.column}`, node]));
     return [...places.values()].map(({ line, column }): Finding => {
-      return { file, line, column, rule: name, why, remedy, page: `docs/doctor.md#${name}` };
+      return { file, line, column, rule: name, why, remedy, page: pageOf(`doctor.md#${name}`) };
     });
   });
-  const findings = found
-    .filter(({ line, rule }) => byLine.get(line)?.includes(rule) !== true)
-    .toSorted((one, other) => one.line - other.line || one.column - other.column);
-  return { findings, notes, suppressed: found.length - findings.length };
+  const order = found.toSorted((one, other) => one.line - other.line || one.column - other.column);
+  return suppress(file, parsed, order);
 }

@@ -6,7 +6,7 @@ export interface Retry {
   readonly kind: 'interceptor' | 'library' | 'loop' | 'mutation' | 'query' | 'recursion';
   /** The loop, the call of the library, the call that repeats, or the object of options. */
   readonly at: Node;
-  /** What runs in each attempt. */
+  /** The code that runs in each attempt. */
   readonly attempt: readonly Node[];
   /** Whether it also repeats after what was thrown. */
   readonly catches: boolean;
@@ -63,11 +63,14 @@ const succeeds = (statements: readonly Node[], loop: Node): boolean =>
 
 const isContinue = ({ type }: Node): boolean => type === 'ContinueStatement';
 
+/** A request that is sent again because a token had expired. */
+const renewing = /\b401\b|refresh/i;
+
 /** Whether a `try` of the loop succeeds, and its `catch` lets the loop go on. */
 function isTriedAgain(attempt: Node, loop: Node): boolean {
   const handler = attempt.get('handler');
   const block = attempt.get('block');
-  if (handler === undefined || block === undefined) return false;
+  if (handler === undefined || block === undefined || renewing.test(handler.words)) return false;
   const last = statementsOf(handler.get('body')).at(-1);
   if (last !== undefined && exits(last, loop) && !handler.has(isContinue)) return false;
   const test = loop.wordsOf('test');
@@ -117,7 +120,7 @@ export function retryLoopOf(loop: Node): Retry | undefined {
     : undefined;
 }
 
-/** What a call comes after: something thrown, or an answer that is not good. */
+/** The kind of failure that a call comes after: something thrown, or an answer that is not good. */
 function failureBefore(call: Node, fn: Node): 'catch' | 'status' | undefined {
   for (const node of call.ancestors()) {
     if (node === fn) return undefined;
@@ -125,7 +128,7 @@ function failureBefore(call: Node, fn: Node): 'catch' | 'status' | undefined {
       return 'catch';
     const test = node.type === 'IfStatement' ? node.wordsOf('test') : '';
     if (/\b401\b/.test(test)) return undefined;
-    if (/\bok\b|\bstatus\b.*\d/.test(test)) return 'status';
+    if (/\bok\b|\bstatus\b.*\b[1-5]\d\d\b/.test(test)) return 'status';
   }
   return undefined;
 }
@@ -136,8 +139,9 @@ const isStep = (node: Node): boolean =>
 
 /** A function that calls itself after a failure, a step further, or after a wait. */
 export function recursionOf(call: Node): Retry | undefined {
-  if (!call.calls(/^\w+$/)) return undefined;
-  const fn = functionOf(call.callee);
+  // `setTimeout(connect, 5000)` calls it, too.
+  const isTimer = call.calls(/^setTimeout$/) && call.args[0]?.type === 'Identifier';
+  const fn = call.calls(/^\w+$/) ? functionOf(isTimer ? call.args[0] : call.callee) : undefined;
   if (fn === undefined || !call.isIn(fn)) return undefined;
   const after = failureBefore(call, fn);
   const isBounded = call.args.some(isStep) || fn.has((node) => waitOf(node) !== undefined);
@@ -152,8 +156,8 @@ export function interceptorOf(call: Node): Retry | undefined {
   const handler = functionOf(call.args[1]);
   const client = call.callee.path.split('.interceptors')[0] ?? '';
   const again = [client, `${client}.request`, 'axios'];
-  const isAgain = (node: Node): boolean => node.calls(/./) && again.includes(node.callee.path);
-  return handler?.has(isAgain) === true && !/\b401\b|refresh/i.test(handler.words)
+  const isAgain = (node: Node): boolean => node.isCall && again.includes(node.callee.path);
+  return handler?.has(isAgain) === true && !renewing.test(handler.words)
     ? { kind: 'interceptor', at: handler, attempt: [handler], catches: true }
     : undefined;
 }

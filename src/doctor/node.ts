@@ -1,8 +1,12 @@
+interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
 /** A node as the parser gives it. */
 export interface ParsedNode {
   readonly type: string;
-  readonly start: number;
-  readonly loc: { readonly start: { readonly line: number; readonly column: number } };
+  readonly loc: { readonly start: Place; readonly end: Place };
   readonly [field: string]: unknown;
 }
 
@@ -53,8 +57,9 @@ export class Node {
   readonly line: number;
   readonly column: number;
   readonly children: readonly Node[];
-  readonly #fields = new Map<string, unknown>();
+  readonly #fields: Record<string, unknown> = {};
   #words: string | undefined;
+  #declared: unknown;
 
   constructor(parsed: ParsedNode, parent?: Node) {
     this.type = types[parsed.type] ?? parsed.type;
@@ -72,17 +77,17 @@ export class Node {
     };
     for (const [name, value] of Object.entries(parsed))
       if (name !== 'loc' && name !== 'extra' && !name.endsWith('Comments'))
-        this.#fields.set(name, Array.isArray(value) ? value.map(convert) : convert(value));
+        this.#fields[name] = Array.isArray(value) ? value.map(convert) : convert(value);
     this.children = children;
   }
 
   get(field: string): Node | undefined {
-    const value = this.#fields.get(field);
+    const value = this.#fields[field];
     return value instanceof Node ? value : undefined;
   }
 
   list(field: string): readonly Node[] {
-    const value = this.#fields.get(field);
+    const value = this.#fields[field];
     return Array.isArray(value) ? value.filter((one) => one instanceof Node) : [];
   }
 
@@ -95,27 +100,28 @@ export class Node {
   }
 
   get operator(): string {
-    return String(this.#fields.get('operator') ?? '');
+    const operator = this.#fields['operator'];
+    return typeof operator === 'string' ? operator : '';
   }
 
   /** The value of a literal. */
   get value(): unknown {
-    return this.type === 'Literal' ? this.#fields.get('value') : undefined;
+    return this.type === 'Literal' ? this.#fields['value'] : undefined;
   }
 
   /** The name of an identifier, of the property that is read, or of the key of a property, method or field. */
   get name(): string {
-    const own = this.#fields.get('name');
+    const own = this.#fields['name'];
     if (typeof own === 'string') return own;
     const named = this.get(this.type === 'MemberExpression' ? 'property' : 'key');
     if (named === undefined) return this.get('id')?.name ?? '';
     if (named.type === 'Literal') return String(named.value);
-    return this.#fields.get('computed') === true ? '' : named.name;
+    return this.#fields['computed'] === true ? '' : named.name;
   }
 
   /** The names, texts and numbers in it: its source without comments. */
   get words(): string {
-    const raw = this.#fields.get('value');
+    const raw = this.#fields['value'];
     const { raw: quasi } = (raw ?? {}) as { readonly raw?: string };
     this.#words ??=
       this.type === 'Literal'
@@ -145,14 +151,18 @@ export class Node {
     return this.get('callee') ?? this;
   }
 
-  /** What a call is given. */
+  /** The arguments of a call. */
   get args(): readonly Node[] {
     return this.list('arguments');
   }
 
+  get isCall(): boolean {
+    return this.type === 'CallExpression';
+  }
+
   /** Whether it calls something of this path. */
   calls(path: RegExp): boolean {
-    return this.type === 'CallExpression' && path.test(this.callee.path);
+    return this.isCall && path.test(this.callee.path);
   }
 
   /** The words of a field; none, if there is no such field. */
@@ -193,6 +203,12 @@ export class Node {
 
   has(test: (node: Node) => boolean): boolean {
     return test(this) || this.children.some((child) => child.has(test));
+  }
+
+  /** The declarations of a scope, found once. */
+  declared<T>(findAll: (scope: Node) => T): T {
+    this.#declared ??= findAll(this);
+    return this.#declared as T;
   }
 
   isIn(other: Node | undefined): boolean {

@@ -1,6 +1,6 @@
 import type { Finding } from './diagnose.ts';
 
-/** What all files show. */
+/** The findings in all files. */
 export interface Report {
   /** How many were read. */
   readonly files: number;

@@ -41,22 +41,22 @@ function methodIn(options: Node | undefined): string | undefined {
 const isText = (node: Node | undefined): boolean =>
   typeof node?.value === 'string' || node?.type === 'TemplateLiteral';
 
+/** Which argument of axios has the options: those of `post` and the like come after a body. */
+function axiosOptionsAt(verb: string | undefined, first: Node | undefined): number {
+  if (verb === undefined) return isText(first) ? 1 : 0;
+  return verb.startsWith('p') ? 2 : 1;
+}
+
 /** Of `client(…)` and `client.post(…)`. */
 function byClient(call: Node): Request | undefined {
   const { callee, args } = call;
   const isMember = callee.type === 'MemberExpression';
   const found = clientOf(isMember ? callee.get('object') : callee);
-  const isVerb = isMember && verbs.test(callee.name);
-  if (found === undefined || (isMember && !isVerb && callee.name !== 'request')) return undefined;
-  const takesBody = isVerb && found.client === 'axios' && callee.name.startsWith('p');
-  const isAlone = !isVerb && found.client === 'axios' && !isText(args[0]);
-  const options = resolve(args[takesBody ? 2 : isAlone ? 0 : 1]);
-  return {
-    ...found,
-    call,
-    options,
-    method: isVerb ? callee.name.toUpperCase() : methodIn(options),
-  };
+  const verb = isMember && verbs.test(callee.name) ? callee.name : undefined;
+  if (found === undefined || (isMember && (verb ?? callee.name) !== (verb ?? 'request')))
+    return undefined;
+  const options = resolve(args[found.client === 'axios' ? axiosOptionsAt(verb, args[0]) : 1]);
+  return { ...found, call, options, method: verb?.toUpperCase() ?? methodIn(options) };
 }
 
 /** Of a client that this file does not show. */
@@ -77,7 +77,7 @@ function byShape(call: Node): Request | undefined {
 
 /** The request that a node sends. */
 export function requestOf(call: Node): Request | undefined {
-  if (!call.calls(/./)) return undefined;
+  if (!call.isCall) return undefined;
   if (!call.calls(/^(?:(?:window|globalThis|self)\.)?fetch$/))
     return byClient(call) ?? byShape(call);
   const options = resolve(call.args[1]);
@@ -86,7 +86,7 @@ export function requestOf(call: Node): Request | undefined {
 
 const reads =
   /graph|search|\b(?:quer(?:y|ies)|filter|lookup|count|preview|validate|verify|check\b|authenticat|auth-with|login|token|refresh)/i;
-/** What adds no key, by its name. */
+/** Names of headers and options that add no key. */
 const plain = /auth|token|cors|json|default|common|base|accept/i;
 
 /** Whether its headers may have a key that this file does not show. */

@@ -13,19 +13,23 @@ export interface QueryOptions {
 }
 
 const takesOptions =
-  /^use\w*(?:Query|Queries)$|[qQ]ueryOptions$|(^use\w*Mutation$|mutationOptions$)/;
+  /^use\w*(?:Query|Queries)$|[qQ]ueryOptions$|setQueryDefaults$|(^use\w*Mutation$|mutationOptions$|setMutationDefaults$)/;
+
+/** The kind of options in `{ defaultOptions: { queries, mutations } }`. */
+function kindOfDefaults({ parent }: Node): QueryOptions['kind'] | undefined {
+  const around = parent?.parent?.parent;
+  const isDefault = around?.name === 'defaultOptions' || around?.calls(/setDefaultOptions$/);
+  const kinds = { queries: 'query', mutations: 'mutation' } as const;
+  return isDefault ? kinds[parent?.name as keyof typeof kinds] : undefined;
+}
 
 function kindOf(object: Node): QueryOptions['kind'] | undefined {
-  const { parent } = object;
   if (!object.isObject) return undefined;
   if (object.property('queryFn') !== undefined) return 'query';
   if (object.property('mutationFn') !== undefined) return 'mutation';
-  const taken = parent?.calls(/./) ? takesOptions.exec(parent.callee.name) : null;
-  if (taken !== null) return taken[1] === undefined ? 'query' : 'mutation';
-  const [, kind] = /^(?:(queries)|mutations)$/.exec(parent?.name ?? '') ?? [undefined, null];
-  const around = parent?.parent?.parent;
-  const isDefault = around?.name === 'defaultOptions' || around?.calls(/setDefaultOptions$/);
-  return kind === null || !isDefault ? undefined : kind === undefined ? 'mutation' : 'query';
+  const taken = takesOptions.exec(object.parent?.isCall ? object.parent.callee.name : '');
+  if (taken === null) return kindOfDefaults(object);
+  return taken[1] === undefined ? 'query' : 'mutation';
 }
 
 export function queryOptionsIn(nodes: readonly Node[]): readonly QueryOptions[] {
@@ -63,8 +67,9 @@ function ofReactQuery({ kind, object, fn, retry }: QueryOptions): Retry | undefi
 
 /** The package whose function a call gives a function to retry. */
 function libraryOf(call: Node): string | undefined {
-  const source = call.calls(/./) ? importOf(call.callee)?.source : undefined;
-  if (/^(?:async-retry|exponential-backoff|p-retry)$/.test(source ?? '')) return source;
+  const source = call.isCall ? importOf(call.callee)?.source : undefined;
+  if (/^(?:async-retry|exponential-backoff|p-retry|promise-retry)$/.test(source ?? ''))
+    return source;
   // `policy.execute(…)`, where `policy = retry(…)` of cockatiel.
   const policy = call.calls(/\.execute$/) ? resolve(call.callee.get('object')) : undefined;
   const isPolicy = policy?.calls(/retry/i) && importOf(policy.callee)?.source === 'cockatiel';
@@ -74,9 +79,10 @@ function libraryOf(call: Node): string | undefined {
 function ofLibrary(call: Node): Retry | undefined {
   const library = libraryOf(call);
   if (library === undefined) return undefined;
-  const [first, second] = call.args;
-  const attempt = [functionOf(first)].filter((fn) => fn !== undefined);
-  return { kind: 'library', at: call, attempt, options: resolve(second), library, catches: true };
+  // promise-retry takes them in either order.
+  const [fn, given] = functionOf(call.args[1]) ? call.args.toReversed() : call.args;
+  const attempt = [functionOf(fn)].filter((one) => one !== undefined);
+  return { kind: 'library', at: call, attempt, options: resolve(given), library, catches: true };
 }
 
 export const retriesIn = (nodes: readonly Node[]): readonly Retry[] =>
@@ -110,28 +116,30 @@ function hasRetry(options: Node | undefined): boolean | undefined {
   return isOff(retry.isObject ? retry.option('limit') : retry) !== true;
 }
 
+/** Whether the client that sends a request retries it; undefined for other calls. */
+function isRetryingClient(call: Node, configured: readonly AxiosRetry[]): boolean | undefined {
+  const { client, options, defaults } = requestOf(call) ?? {};
+  if (client === 'ky') return hasRetry(options) ?? hasRetry(defaults) ?? true;
+  if (client === 'ofetch') return hasRetry(options) === true;
+  const path = call.callee.path.split('.')[0];
+  return client === 'axios' ? configured.some((one) => one.client?.path === path) : undefined;
+}
+
 /** Whether a call has retries of its own inside. */
 export function isRetrying(
   call: Node,
   loops: readonly Retry[],
   configured: readonly AxiosRetry[],
 ): boolean {
-  if (!call.calls(/./)) return false;
-  const { callee } = call;
-  const made = resolve(callee);
-  if (made?.calls(/./) && importOf(made.callee)?.source === 'fetch-retry') return true;
-  const { client, options, defaults } = requestOf(call) ?? {};
-  if (client === 'ky') return hasRetry(options) ?? hasRetry(defaults) ?? true;
-  if (client === 'ofetch') return hasRetry(options) === true;
-  if (client === 'axios')
-    return configured.some((one) => one.client?.path === callee.path.split('.')[0]);
-  const fn = functionOf(callee);
-  if (libraryOf(call) !== undefined || fn === undefined)
-    return (
-      libraryOf(call) !== undefined || (importOf(callee) !== undefined && named.test(callee.path))
-    );
+  if (!call.isCall) return false;
+  const made = resolve(call.callee);
+  if (made?.isCall && importOf(made.callee)?.source === 'fetch-retry') return true;
+  const byClient = isRetryingClient(call, configured);
+  if (byClient !== undefined || libraryOf(call) !== undefined) return byClient ?? true;
+  const fn = functionOf(call.callee);
+  if (fn === undefined) return importOf(call.callee) !== undefined && named.test(call.callee.path);
   return loops.some(({ kind, at, attempt }) =>
-    kind === 'recursion' ? attempt.includes(fn) : /^l/.test(kind) && at.isIn(fn),
+    kind === 'recursion' ? attempt.includes(fn) : ['loop', 'library'].includes(kind) && at.isIn(fn),
   );
 }
 

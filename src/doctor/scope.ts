@@ -1,6 +1,6 @@
 import type { Node } from './node.ts';
 
-/** What a name stands for. */
+/** A name, and its meaning in this file. */
 export interface Binding {
   readonly kind: 'function' | 'import' | 'parameter' | 'variable';
   readonly node: Node;
@@ -59,26 +59,29 @@ function bindingsOf(statement: Node): [name: string, binding: Binding][] {
   });
 }
 
-function find(scope: Node, name: string): Binding | undefined {
-  for (const parameter of scope.isFunction ? scope.list('params') : []) {
-    for (const one of namesIn(parameter))
-      if (one.name === name) return { kind: 'parameter', node: parameter };
-  }
+/** The names that a scope declares. */
+function declaredIn(scope: Node): ReadonlyMap<string, Binding> {
+  const parameters = scope.isFunction ? scope.list('params') : [];
   const first = scope.get('init') ?? scope.get('left');
-  const statements = scope.is('Program', 'BlockStatement')
+  const isBlock = scope.is('Program', 'BlockStatement');
+  const statements = isBlock
     ? scope.list('body')
     : first?.type === 'VariableDeclaration'
       ? [first]
       : [];
-  for (const statement of statements)
-    for (const [own, binding] of bindingsOf(statement)) if (own === name) return binding;
-  return undefined;
+  return new Map([
+    ...parameters.flatMap((node) =>
+      [...namesIn(node)].map(({ name }): [string, Binding] => [name, { kind: 'parameter', node }]),
+    ),
+    ...statements.flatMap(bindingsOf),
+  ]);
 }
 
 export function bindingOf(identifier: Node | undefined): Binding | undefined {
   if (identifier?.type !== 'Identifier') return undefined;
   for (const scope of identifier.ancestors()) {
-    const found = find(scope, identifier.name);
+    if (!scope.isFunction && !/^(?:Program|BlockStatement|For)/.test(scope.type)) continue;
+    const found = scope.declared(declaredIn).get(identifier.name);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -90,7 +93,7 @@ export function importOf(node: Node | undefined): Binding['from'] {
   return bindingOf(root)?.from;
 }
 
-/** What it is, as far as this file shows: the function, the object or the number that a name stands for. */
+/** The function, object or number behind a name, as far as this file shows; else the node itself. */
 export function resolve(node: Node | undefined, depth = 4): Node | undefined {
   if (node === undefined || depth === 0) return node;
   if (node.type === 'Identifier') {
@@ -138,7 +141,7 @@ export function ownerOf(node: Node): { readonly owner: Node | undefined; readonl
   return { owner: undefined, name: '' };
 }
 
-/** What a function returns. */
+/** The values that a function returns. */
 export function* returnsOf(fn: Node): Generator<Node> {
   const body = fn.get('body');
   if (body === undefined) return;

@@ -8,7 +8,7 @@ import {
   retriesIn,
 } from './retries.ts';
 
-/** What the rules read of one file. */
+/** One file, as the rules read it. */
 export interface Source {
   readonly nodes: readonly Node[];
   readonly retries: readonly Retry[];

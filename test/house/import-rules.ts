@@ -73,8 +73,12 @@ export const folders: Readonly<Record<string, Place>> = {
   axios: { folders: ['react-query', 'fetch', 'operation', 'policy', 'lib'], packages: [] },
   server: { folders: ['headers', 'lib'], packages: [] },
   // The command line: it runs in Node, and nothing imports it.
+  doctor: {
+    folders: ['lib'],
+    packages: ['node:fs', 'node:module', 'node:path', 'node:util'],
+  },
   check: {
-    folders: ['idempotency', 'fetch', 'headers', 'lib'],
+    folders: ['doctor', 'idempotency', 'fetch', 'headers', 'lib'],
     loadsModules: true,
     packages: [
       'node:fs',

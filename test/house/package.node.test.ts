@@ -209,10 +209,23 @@ describe('an app that installs the packed package', () => {
     expect(help).toMatch(/^Usage: steadfetch check-idempotency URL/);
   });
 
-  // 20 kB of it are the command, which no bundle contains.
-  test('downloads at most 458 kB', () => {
+  test('has a doctor, which says how to install its parser, and finds with it what it finds in the source', () => {
+    writeFileSync(join(app, 'retries.ts'), 'useQuery({ queryKey, queryFn, retry: 3 });');
+    const args = ['node_modules/steadfetch/dist/command.js', 'doctor', 'retries.ts'];
+    const run = () => spawnSync(process.execPath, args, { cwd: app, encoding: 'utf8' });
+    const without = run();
+    expect([without.status, without.stdout]).toEqual([2, '']);
+    expect(without.stderr).toContain('npm install --save-dev @babel/parser');
+    link('@babel/parser');
+    const found = run();
+    expect([found.status, found.stderr]).toEqual([1, '']);
+    expect(found.stdout).toMatch(/^retries\.ts:1:31 retries-4xx\n/);
+  });
+
+  // 35 kB of it are the commands, and the page of the doctor: no bundle contains them.
+  test('downloads at most 473 kB', () => {
     const tarball = join(app, 'steadfetch-0.1.0.tgz');
-    expect(statSync(tarball).size).toBeLessThanOrEqual(458_000);
+    expect(statSync(tarball).size).toBeLessThanOrEqual(473_000);
   });
 
   test('has each page, with its heading, that a warning names', () => {

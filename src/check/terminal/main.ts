@@ -1,4 +1,6 @@
 import { createInterface } from 'node:readline/promises';
+import { runDoctor } from '../../doctor/command.ts';
+import { rules } from '../../doctor/rules/all.ts';
 import { CannotRun } from '../finding.ts';
 import { readCommand } from './options.ts';
 import { exitCodeOf, formatReport, toJsonReport } from './report.ts';
@@ -59,7 +61,8 @@ async function checkIdempotency(args: readonly string[], terminal: Terminal): Pr
 }
 
 const commands = `steadfetch check-idempotency URL: ${requirements.length} requirements of an API that takes idempotency keys.
---help says more.
+steadfetch doctor [paths…]: ${rules.length} ways in which people retry wrongly, in your source.
+--help, after a command, says more.
 `;
 
 /** Runs a command line; returns its exit code. */
@@ -70,11 +73,12 @@ export async function main(
   const { stdout, stderr } = terminal;
   try {
     if (name === 'check-idempotency') return await checkIdempotency(args, terminal);
+    if (name === 'doctor') return runDoctor(args, terminal);
     if (name === undefined || name === '--help' || name === '-h') {
       stdout.write(commands);
       return 0;
     }
-    stderr.write(`steadfetch ${name} is no command. There is:\n${commands}`);
+    stderr.write(`steadfetch ${name} is no command. There are:\n${commands}`);
     return 2;
   } catch (error) {
     if (!(error instanceof CannotRun)) throw error;

@@ -3,7 +3,7 @@ import type { Node } from '../node.ts';
 import { requestOf } from '../requests.ts';
 import type { QueryOptions } from '../retries.ts';
 import { functionOf, reach, resolve } from '../scope.ts';
-import type { Rule } from '../source.ts';
+import type { Rule, Source } from '../source.ts';
 
 const deciding =
   /retr|transient|permanent|fatal|temporary|should|abort|bail|recoverable|is\w*Error|is(?:Client|Server|Network)/i;
@@ -28,7 +28,7 @@ function isDeciding(node: Node): boolean {
   if (node.calls(/\.(?:has|includes|some|test)$/)) return isAbout;
   const tests = /^(?:If|Conditional|Logical|Unary)/;
   const isTest = [...node.ancestors()].slice(0, 4).some(({ type }) => tests.test(type));
-  return node.calls(/^bail$/) || (isTest && node.calls(/./) && deciding.test(node.callee.path));
+  return node.calls(/^bail$/) || (isTest && node.isCall && deciding.test(node.callee.path));
 }
 
 /** Whether it fails at a 4xx: axios does by itself, fetch where the answer is looked at. */
@@ -46,8 +46,8 @@ function isBlind({ kind, library, options, attempt }: Retry): boolean {
   if (library !== undefined && options?.isObject === false) return false;
   if (options?.property('shouldRetry') ?? options?.property('retry')) return false;
   const hook = options?.option('onFailedAttempt');
-  const isStop = (node: Node): boolean => isDeciding(node) || node.type === 'ThrowStatement';
-  if (hook !== undefined && functionOf(hook)?.has(isStop) !== false) return false;
+  const stops = (node: Node): boolean => isDeciding(node) || node.type === 'ThrowStatement';
+  if (hook !== undefined && functionOf(hook)?.has(stops) !== false) return false;
   const nodes = [...reach(attempt)];
   return failsAt4xx(nodes) && !nodes.some(isDeciding);
 }
@@ -90,6 +90,12 @@ const lists = /^(?:statusCodes|retryStatusCodes|retryOn|statusCodesToRetry)$/;
 /** Statuses of 400 to 499, without those that another attempt may change. */
 const refusal = /\b4(?!0[89]|13|2[1359])\d\d\b/;
 
+function listsRefusals(node: Node): boolean {
+  const isList = node.type === 'Property' && lists.test(node.name);
+  const list = isList ? resolve(node.get('value')) : undefined;
+  return list?.type === 'ArrayExpression' && refusal.test(list.words);
+}
+
 export const retries4xx: Rule = {
   name: 'retries-4xx',
   why: 'A 4xx says that the request is wrong: sent again it gets the same answer, later.',
@@ -98,15 +104,11 @@ export const retries4xx: Rule = {
     for (const query of queries)
       if (repeatsAll(query.object.option('retry')) && !neverThrows(query))
         yield query.object.property('retry');
-    for (const retry of retries) if (isBlind(retry)) yield retry.at;
+    yield* retries.filter(isBlind).map(({ at }) => at);
     for (const { options } of axiosRetries)
       if (repeatsRefusals(resolve(options?.option('retryCondition'))))
         yield options?.property('retryCondition');
-    for (const node of nodes) {
-      const list =
-        node.type === 'Property' && lists.test(node.name) ? resolve(node.get('value')) : undefined;
-      if (list?.type === 'ArrayExpression' && refusal.test(list.words)) yield node;
-    }
+    yield* nodes.filter(listsRefusals);
   },
 };
 
@@ -154,28 +156,39 @@ function* limitsIn(
   }
 }
 
+interface Decision {
+  readonly roots: readonly Node[];
+  readonly retry?: Retry;
+}
+
+/** The code that decides whether to send again. */
+function decisionsIn({ retries, queries, axiosRetries }: Source): readonly Decision[] {
+  const rootsOf = (node: Node | undefined): readonly Node[] =>
+    [functionOf(node)].filter((fn) => fn !== undefined);
+  const own = retries
+    .filter((retry) => !isQuery(retry) && retry.library !== 'cockatiel')
+    .map((retry) => ({ roots: [...retry.attempt, retry.options ?? retry.at], retry }));
+  const ofQueries = queries.map(({ kind, object }) => ({
+    roots: rootsOf(object.option('retry')),
+    retry: { kind, at: object, attempt: [], catches: true },
+  }));
+  const ofAxios = axiosRetries
+    .filter(({ options }) => {
+      const delay = functionOf(options?.option('retryDelay'));
+      return delay !== undefined && !/exponentialDelay/.test(delay.words);
+    })
+    .map(({ options }) => ({ roots: rootsOf(options?.option('retryCondition')) }));
+  return [...own, ...ofQueries, ...ofAxios];
+}
+
 export const ignoresRetryAfter: Rule = {
   name: 'ignores-retry-after',
   why: 'A 429 says in Retry-After when to come back; who comes earlier is refused again.',
   remedy: 'Wait at least as long as Retry-After says, with jitter on top.',
-  *find({ nodes, retries, queries, axiosRetries }) {
-    if (/retry[-_]?after/i.test(nodes[0]?.words ?? '')) return;
-    for (const retry of retries) {
-      if (isQuery(retry) || retry.library === 'cockatiel') continue;
-      for (const { number, use } of limitsIn([...retry.attempt, retry.options ?? retry.at]))
-        if (!isStop(use, retry)) yield number;
-    }
-    for (const { kind, object } of queries) {
-      const decide = functionOf(object.option('retry'));
-      for (const { number, use } of limitsIn(decide === undefined ? [] : [decide]))
-        if (!isStop(use, { kind, at: object, attempt: [], catches: true })) yield number;
-    }
-    for (const { options } of axiosRetries) {
-      const condition = functionOf(options?.option('retryCondition'));
-      const delay = functionOf(options?.option('retryDelay'));
-      const isOwn = delay !== undefined && !/exponentialDelay/.test(delay.words);
-      for (const { number } of limitsIn(isOwn && condition !== undefined ? [condition] : []))
-        yield number;
-    }
+  *find(source) {
+    if (/retry[-_]?after/i.test(source.nodes[0]?.words ?? '')) return;
+    for (const { roots, retry } of decisionsIn(source))
+      for (const { number, use } of limitsIn(roots))
+        if (retry === undefined || !isStop(use, retry)) yield number;
   },
 };

@@ -55,18 +55,26 @@ function isTruthOfChoice(choice: Node): boolean | undefined {
   return branches.every((one) => /^(?:on|off)line$/i.test(String(one?.value))) ? undefined : false;
 }
 
+/** Whether what follows `navigator.onLine &&` sends; undefined if that is not the end of it. */
+function isTruthOfGate(gate: Node, value: Node): boolean | undefined {
+  const right = gate.get('right');
+  if (right === undefined || right === value) return undefined;
+  if (right.has((node) => node.calls(checking))) return false;
+  return gate.parent?.type === 'ExpressionStatement' ? acts(right) : undefined;
+}
+
 /** Whether the page believes what it reads. */
 function isTruth(read: Node): boolean {
   let value = read;
   for (const parent of read.ancestors()) {
-    const right = parent.type === 'LogicalExpression' ? parent.get('right') : undefined;
     if (parent.operator === 'typeof') return false;
-    if (right !== undefined && right !== value) {
-      if (right.has((node) => node.calls(checking))) return false;
-      if (parent.parent?.type === 'ExpressionStatement') return acts(right);
-    }
     const isChoice = parent.type === 'ConditionalExpression' && parent.get('test') === value;
-    const found = isChoice ? isTruthOfChoice(parent) : undefined;
+    const isGate = parent.type === 'LogicalExpression';
+    const found = isChoice
+      ? isTruthOfChoice(parent)
+      : isGate
+        ? isTruthOfGate(parent, value)
+        : undefined;
     if (found !== undefined) return found;
     if (parent.type === 'IfStatement')
       return acts(parent.get('consequent')) || acts(parent.get('alternate'));
@@ -107,7 +115,8 @@ function isQueryClient(object: Node | undefined, call: Node): boolean {
 export const deprecatedFetchQuery: Rule = {
   name: 'deprecated-fetch-query',
   why: 'The next major version of TanStack Query has no fetchQuery, prefetchQuery or ensureQueryData.',
-  remedy: 'Call queryClient.query() or infiniteQuery(), which do what all of them did.',
+  remedy:
+    'Call queryClient.query() or infiniteQuery(), which version 5.108 has: they do what all of them did.',
   *find({ nodes }) {
     for (const node of nodes)
       if (node.calls(leaving) && isQueryClient(node.callee.get('object'), node))

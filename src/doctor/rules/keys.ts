@@ -9,20 +9,28 @@ const making = /^(?:generate|create|make|new|random|gen)\w*(?:uuid|idempot\w*key
 const keeping = /getItem|\bget\b|current|storage|cache/i;
 const setting = /(?:^|\.)(?:set|append|set(?:Request)?Header)$/;
 
+/** The name of a field, also by a constant: `[KEY_HEADER]: …`. */
+const nameOf = (field: Node | undefined): string =>
+  field?.name || String(resolve(field?.get('property') ?? field?.get('key'))?.value);
+
+/** The name that a node gives to a value, and the value. */
+function assigned(node: Node): readonly [name: string | undefined, value: Node | undefined] {
+  if (node.calls(setting)) return [String(resolve(node.args[0])?.value), node.args[1]];
+  if (node.is('Property', 'ClassProperty')) {
+    const isTaken = node.parent?.type === 'ObjectPattern';
+    return [nameOf(node), isTaken ? undefined : node.get('value')];
+  }
+  if (node.is('AssignmentExpression', 'AssignmentPattern') && node.operator !== '??=')
+    return [nameOf(node.get('left')), node.get('right')];
+  const id = node.type === 'VariableDeclarator' ? node.get('id') : undefined;
+  const init = node.get('init');
+  return [(id?.list('elements')[0] ?? id)?.name, init?.isFunction === true ? undefined : init];
+}
+
 /** The value that a node makes an idempotency key; undefined if it makes none. */
 function keyIn(node: Node): Node | undefined {
-  if (node.calls(setting))
-    return keyed.test(String(node.args[0]?.value)) ? node.args[1] : undefined;
-  if (node.is('Property', 'ClassProperty'))
-    return keyed.test(node.name) && node.parent?.type !== 'ObjectPattern'
-      ? node.get('value')
-      : undefined;
-  if (node.is('AssignmentExpression', 'AssignmentPattern') && node.operator !== '??=')
-    return keyed.test(node.get('left')?.name ?? '') ? node.get('right') : undefined;
-  if (node.type !== 'VariableDeclarator') return undefined;
-  const id = node.get('id');
-  const name = (id?.list('elements')[0] ?? id)?.name ?? '';
-  return keyed.test(name) && node.get('init')?.isFunction !== true ? node.get('init') : undefined;
+  const [name, value] = assigned(node);
+  return keyed.test(name ?? '') ? value : undefined;
 }
 
 const keysIn = ({ nodes }: Source): readonly Node[] =>
@@ -40,8 +48,8 @@ function makerOf(value: Node): Node | undefined {
   for (const node of value.within()) {
     if (node.type === 'LogicalExpression' || node.isFunction) return undefined;
     if (isWeakSource(node)) return node;
-    const helper = node.calls(/./) ? functionOf(node.callee) : undefined;
-    const name = node.calls(/./) ? node.callee.name : '';
+    const helper = node.isCall ? functionOf(node.callee) : undefined;
+    const name = node.isCall ? node.callee.name : '';
     if (helper === undefined ? strong.test(name) || making.test(name) : makes(helper)) return node;
   }
   return undefined;
@@ -62,7 +70,7 @@ function* madeOf(value: Node, seen = new Set<Node>()): Generator<Node> {
     const isPart = parent?.type === 'MemberExpression' && parent.parent?.get('callee') !== parent;
     const init = isPart ? undefined : bindingOf(node)?.init;
     if (init !== undefined) yield* madeOf(init, seen);
-    const helper = node.calls(/./) ? functionOf(node.callee) : undefined;
+    const helper = node.isCall ? functionOf(node.callee) : undefined;
     if (helper !== undefined) yield* madeOf(helper, seen);
   }
 }
@@ -102,6 +110,13 @@ export const keyPerAttempt: Rule = {
   },
 };
 
+/** Whether a function is named as one that makes keys, and has nothing strong in it. */
+function isKeyMaker(fn: Node): boolean {
+  if (!fn.isFunction || fn.has(({ name }) => strong.test(name))) return false;
+  const { name } = ownerOf(fn.get('body') ?? fn);
+  return keyed.test(name) && !/^(?:is|has|check|validate)/.test(name);
+}
+
 export const weakKey: Rule = {
   name: 'weak-key',
   why: 'A key of the time or of Math.random() is not unique, and is another one after a reload.',
@@ -112,11 +127,7 @@ export const weakKey: Rule = {
       if (isShown && !isNamedKey(key) && isWeak(resolve(key) ?? key))
         yield bindingOf(key)?.init ?? key;
     }
-    for (const fn of source.nodes) {
-      if (!fn.isFunction || fn.has(({ name }) => strong.test(name))) continue;
-      const { name } = ownerOf(fn.get('body') ?? fn);
-      if (keyed.test(name) && !/^(?:is|has|check|validate)/.test(name))
-        for (const value of returnsOf(fn)) if (isWeak(value)) yield value;
-    }
+    for (const fn of source.nodes.filter(isKeyMaker))
+      for (const value of returnsOf(fn)) if (isWeak(value)) yield value;
   },
 };

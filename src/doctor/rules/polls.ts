@@ -15,7 +15,7 @@ const asksByName = (root: Node): boolean =>
     return isRead && bindingOf(call?.callee)?.kind !== 'parameter';
   });
 
-/** What keeps the value of a call: its variable, the field it is assigned to, or something else. */
+/** The node that keeps the value of a call: a variable, an assignment, or another. */
 function keeperOf(call: Node): Node | undefined {
   const { parent } = call;
   return parent?.type === 'ArrowFunctionExpression' && parent.get('body') === call
@@ -43,19 +43,21 @@ const bound =
 const isBound = (node: Node): boolean =>
   node.is('IfStatement', 'ConditionalExpression') && bound.test(node.wordsOf('test'));
 
+/** Whether a loop ends only by itself (`while (true)`), or with the state that it waits for. */
+function endOf(test: Node | undefined): 'never' | 'state' | undefined {
+  if (test === undefined || test.value === true || test.value === 1) return 'never';
+  return test.operator.startsWith('!') && !bound.test(test.words) ? 'state' : undefined;
+}
+
 /** Whether a loop asks again and again, and only success ends it. */
 function isEndlessLoop(loop: Node): boolean {
-  const test = loop.get('test');
   const body = loop.get('body');
   if (!/^(?:While|DoWhile|For)Statement$/.test(loop.type) || body === undefined) return false;
-  const isForever = test === undefined || test.value === true || test.value === 1;
-  const isUntil = test?.operator.startsWith('!') === true && !bound.test(test.words);
-  if (!isForever && !isUntil) return false;
+  const end = endOf(loop.get('test'));
   const exits = [...body.within(false)].filter(({ type }) => /^(?:Return|Break|Throw)S/.test(type));
   // A loop with no end at all is the work of a server.
-  const isPoll = isForever
-    ? exits.length === 1 && asks(body)
-    : exits.length === 0 && (asks(body) || asksByName(body));
+  if (end === undefined || exits.length !== (end === 'never' ? 1 : 0)) return false;
+  const isPoll = asks(body) || (end === 'state' && asksByName(body));
   return isPoll && body.has((node) => waitOf(node) !== undefined) && !body.has(isBound);
 }
 
@@ -63,7 +65,7 @@ function isEndlessLoop(loop: Node): boolean {
 function isEndlessTimer(call: Node, nodes: readonly Node[]): boolean {
   const [callback] = call.args;
   const calls =
-    callback?.isFunction === true ? [...callback.within()].filter((node) => node.calls(/./)) : [];
+    callback?.isFunction === true ? [...callback.within()].filter((node) => node.isCall) : [];
   const targets = [functionOf(callback), ...calls.map(({ callee }) => functionOf(callee))];
   const self = [...call.ancestors()].find((node) => node.isFunction && targets.includes(node));
   // `poll(id, left - 1)` counts.

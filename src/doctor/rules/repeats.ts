@@ -15,7 +15,7 @@ export const nestedRetry: Rule = {
       if (kind === 'interceptor') continue;
       for (const node of attempt.flatMap((root) => [...root.within()])) {
         // A recursion is no loop in itself.
-        const isSelf = node.calls(/./) && attempt.includes(functionOf(node.callee) ?? node);
+        const isSelf = node.isCall && attempt.includes(functionOf(node.callee) ?? node);
         const isInner = loops.has(node) || (!isSelf && isRetrying(node, retries, axiosRetries));
         if (node !== at && isInner) yield node;
       }
@@ -30,7 +30,7 @@ const isTimeoutTest = (test: Node | undefined): boolean =>
   test?.has(
     (node) =>
       timeout.test(node.words) &&
-      (node.operator.startsWith('==') || (node.calls(/./) && node.parent?.operator !== '!')),
+      (node.operator.startsWith('==') || (node.isCall && node.parent?.operator !== '!')),
   ) === true;
 
 /** Whether code names statuses, and only those of requests that the server has surely not done. */
@@ -98,7 +98,7 @@ export const retryWithoutKey: Rule = {
 
 /** Whether a call sends a write again: itself, by a function of this file, or by a mutation. */
 function isResend(call: Node, { queries }: Source): boolean {
-  if (!call.calls(/./)) return false;
+  if (!call.isCall) return false;
   const request = requestOf(call);
   if (request !== undefined) return isUnkeyedWrite(request);
   if (!call.calls(/\.mutate(?:Async)?$/))
@@ -111,7 +111,7 @@ function isResend(call: Node, { queries }: Source): boolean {
 
 const answered = /answer|done|finish|receiv|settl|complet|respon|confirm|success|ack/i;
 
-/** What runs after a time-out. */
+/** The code that runs after a time-out. */
 function branchAfterTimeout(node: Node): readonly (Node | undefined)[] {
   if (node.is('IfStatement', 'ConditionalExpression'))
     return isTimeoutTest(node.get('test')) ? [node.get('consequent')] : [];

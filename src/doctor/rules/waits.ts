@@ -1,6 +1,6 @@
 import { type Retry, waitOf } from '../loops.ts';
 import type { Node } from '../node.ts';
-import { type Request, requestOf } from '../requests.ts';
+import { requestOf } from '../requests.ts';
 import { isOff, mayHaveTimeout } from '../retries.ts';
 import { bindingOf, functionOf, importOf, ownerOf, reach, resolve, returnsOf } from '../scope.ts';
 import type { Rule, Source } from '../source.ts';
@@ -14,7 +14,7 @@ function isGivenChance(parameter: Node): boolean {
   const { owner } = ownerOf(parameter);
   const index = owner?.list('params').indexOf(parameter) ?? -1;
   const given = (node: Node): string =>
-    node.calls(/./) && functionOf(node.callee) === owner ? (node.args[index]?.words ?? '') : '';
+    node.isCall && functionOf(node.callee) === owner ? (node.args[index]?.words ?? '') : '';
   return owner?.has((node) => chance.test(given(node))) === true;
 }
 
@@ -40,37 +40,30 @@ function isField(node: Node): boolean {
   return object?.type === 'ThisExpression' || isKnown;
 }
 
+/** The operands that all must be fixed. */
+const operands: Readonly<Record<string, readonly string[]>> = {
+  BinaryExpression: ['left', 'right'],
+  LogicalExpression: ['right'],
+  UnaryExpression: ['argument'],
+  UpdateExpression: ['argument'],
+};
+
 /** Whether a delay is the same for every client: arithmetic alone, without chance, in one of its branches. */
-function isFixed(node: Node | undefined, limit = 6): boolean {
+function isFixed(node: Node | undefined, limit = 12): boolean {
   if (node === undefined || limit === 0) return false;
   const depth = limit - 1;
   const isFixedIn = (field: string): boolean => isFixed(node.get(field), depth);
-  switch (node.type) {
-    case 'Literal':
-      return typeof node.value === 'number';
-    case 'Identifier':
-      return isFixedName(node, depth);
-    case 'MemberExpression':
-      return !chance.test(node.words) && isField(node);
-    case 'BinaryExpression':
-      return isFixedIn('left') && isFixedIn('right');
-    case 'UnaryExpression':
-    case 'UpdateExpression':
-      return isFixedIn('argument');
-    case 'ConditionalExpression':
-      return isFixedIn('consequent') || isFixedIn('alternate');
-    case 'LogicalExpression':
-      return isFixedIn('right');
-    case 'CallExpression':
-      return node.calls(arithmetic)
-        ? node.args.every((one) => isFixed(one, depth))
-        : isFixedResult(functionOf(node.callee), depth);
-    default:
-      return false;
-  }
+  if (node.type === 'Literal') return typeof node.value === 'number';
+  if (node.type === 'Identifier') return isFixedName(node, depth);
+  if (node.type === 'MemberExpression') return !chance.test(node.words) && isField(node);
+  if (node.type === 'ConditionalExpression')
+    return isFixedIn('consequent') || isFixedIn('alternate');
+  if (node.calls(arithmetic)) return node.args.every((one) => isFixed(one, depth));
+  if (node.isCall) return isFixedResult(functionOf(node.callee), depth);
+  return operands[node.type]?.every(isFixedIn) === true;
 }
 
-const isFixedResult = (fn: Node | undefined, depth = 6): boolean =>
+const isFixedResult = (fn: Node | undefined, depth = 12): boolean =>
   fn !== undefined &&
   !chance.test(fn.words) &&
   [...returnsOf(fn)].some((value) => isFixed(value, depth));
@@ -78,7 +71,7 @@ const isFixedResult = (fn: Node | undefined, depth = 6): boolean =>
 function isFixedDelay(delay: Node | undefined): boolean {
   const value = resolve(delay);
   if (value?.isFunction === true) return isFixedResult(value);
-  return value?.value !== 0 && !chance.test(delay?.words ?? '') && isFixed(value);
+  return value?.value !== 0 && !chance.test(delay?.words ?? '') && isFixed(delay);
 }
 
 /** Whether a call waits before the next attempt, and not for something else. */
@@ -87,7 +80,7 @@ function isBetween(call: Node, { kind, attempt }: Retry): boolean {
   if (call.calls(/setTimeout$/) && importOf(call.callee) === undefined) {
     const isPromised = around.some((node) => node.callee.path === 'Promise');
     const isAgain = (node: Node): boolean =>
-      attempt.includes(functionOf(node.calls(/./) ? node.callee : node) ?? node);
+      attempt.includes(functionOf(node.isCall ? node.callee : node) ?? node);
     if (!isPromised && call.args[0]?.has(isAgain) !== true) return false;
   }
   const inLoop = around.slice(
@@ -136,27 +129,31 @@ function isWithoutJitter({ library, options, at }: Retry): boolean {
   const jitter = options?.option('jitter');
   if (library === 'exponential-backoff') return jitter === undefined || jitter.value === 'none';
   return randomize === undefined
-    ? library === 'p-retry'
+    ? /^p/.test(library ?? '')
     : randomize.value === false && library !== 'cockatiel';
 }
 
-/** Delays that are given to a client. */
-function* clientDelays({ nodes, axiosRetries }: Source) {
+/** Delays that axios-retry is given, or none. */
+function* delaysOfAxiosRetry({ axiosRetries }: Source) {
   for (const { call, options } of axiosRetries) {
     const delay = options?.option('retryDelay');
     if (delay === undefined && (call.args.length === 1 || options?.isOpen === false)) yield call;
     if (isFixedDelay(delay) || /linearDelay/.test(delay?.words ?? ''))
       yield options?.property('retryDelay');
   }
-  for (const node of nodes) {
-    if (!node.calls(/./)) continue;
-    const isFetchRetry = importOf(node.callee)?.source === 'fetch-retry';
-    const options = isFetchRetry ? resolve(node.args[1]) : undefined;
-    if (isFixedDelay(options?.option('retryDelay'))) yield options?.property('retryDelay');
-    const isSwr = (one: Node): boolean =>
-      one.is('Property', 'ObjectMethod') && one.name === 'onErrorRetry';
-    if (isFixedDelay(waitOf(node)) && [...node.ancestors()].some(isSwr)) yield node;
+}
+
+/** The delay that a call gives to fetch-retry, or waits in SWR's `onErrorRetry`. */
+function delayOfClient(call: Node): Node | undefined {
+  if (call.isCall && importOf(call.callee)?.source === 'fetch-retry') {
+    const options = resolve(call.args[1]);
+    return isFixedDelay(options?.option('retryDelay'))
+      ? options?.property('retryDelay')
+      : undefined;
   }
+  const isSwr = (one: Node): boolean =>
+    one.is('Property', 'ObjectMethod') && one.name === 'onErrorRetry';
+  return isFixedDelay(waitOf(call)) && [...call.ancestors()].some(isSwr) ? call : undefined;
 }
 
 export const noJitter: Rule = {
@@ -170,23 +167,29 @@ export const noJitter: Rule = {
       if (retry.kind === 'library' && isWithoutJitter(retry)) yield retry.at;
       if (/^[ilr]/.test(retry.kind) && retry.kind !== 'library') yield* fixedWaits(retry);
     }
-    yield* clientDelays(source);
+    yield* delaysOfAxiosRetry(source);
+    yield* source.nodes.map(delayOfClient);
   },
 };
 
+/** Whether a signal may end a request in time: React Query's own ends with the query, and never by itself. */
+const mayEnd = (signal: Node | undefined, { kind, attempt }: Retry): boolean =>
+  signal !== undefined &&
+  !(kind === 'query' && attempt.some((fn) => fn === bindingOf(signal)?.node.parent));
+
 /** Whether a request surely has no time limit of its own. */
-function isUnlimited({ client, call, options }: Request, retry: Retry, { nodes }: Source): boolean {
-  const isKnown = client === 'fetch' || client === 'axios';
-  if (!isKnown || options?.isOpen === true || options?.property('timeout') !== undefined)
-    return false;
+function isUnlimited(call: Node, retry: Retry, { nodes }: Source): boolean {
+  const { client, options } = requestOf(call) ?? {};
+  if (client !== 'fetch' && client !== 'axios') return false;
+  if (options?.isOpen === true || options?.property('timeout') !== undefined) return false;
   if ([...call.ancestors()].some((node) => node.calls(/race|timeout/i))) return false;
-  const signal = options?.option('signal');
-  // React Query's own signal ends with the query, and never by itself.
-  const isQuerys =
-    retry.kind === 'query' && retry.attempt.includes(bindingOf(signal)?.node.parent ?? call);
-  if (signal !== undefined && !isQuerys) return false;
+  if (mayEnd(options?.option('signal'), retry)) return false;
   return client === 'fetch' || !mayHaveTimeout(call.callee.get('object') ?? call.callee, nodes);
 }
+
+const isUnlimitedKy = (call: Node): boolean =>
+  importOf(call.get('callee'))?.source === 'ky' &&
+  call.args.some((one) => one.option('timeout')?.value === false);
 
 export const noTimeLimit: Rule = {
   name: 'no-time-limit',
@@ -197,18 +200,10 @@ export const noTimeLimit: Rule = {
     for (const retry of source.retries) {
       const isQuery = retry.kind === 'query' || retry.kind === 'mutation';
       if (isQuery && isOff(retry.options?.option('retry')) !== false) continue;
-      for (const node of reach(retry.attempt)) {
-        const request = requestOf(node);
-        if (request !== undefined && isUnlimited(request, retry, source)) yield node;
-      }
+      yield* [...reach(retry.attempt)].filter((node) => isUnlimited(node, retry, source));
     }
     for (const { call, client } of source.axiosRetries)
       if (!mayHaveTimeout(client, source.nodes)) yield call;
-    for (const call of source.nodes)
-      if (
-        importOf(call.get('callee'))?.source === 'ky' &&
-        call.args.some((one) => one.option('timeout')?.value === false)
-      )
-        yield call;
+    yield* source.nodes.filter(isUnlimitedKy);
   },
 };
