@@ -108,7 +108,7 @@ Steadfetch runs in Chromium, Firefox and WebKit. This page is written by
 npm run browsers
 \`\`\`
 
-which installs Firefox ESR and WebKitGTK where they are missing, runs the scenarios of \`test/browser\` in all three and those of \`test/e2e\` in Chromium and Firefox, and submits orders and outbox entries from each over a network that loses answers. It fails if a scenario does not pass and this page does not say why. Firefox is driven over WebDriver BiDi, WebKitGTK by WebDriver.
+which installs Firefox ESR and WebKitGTK where they are missing, runs the scenarios of \`test/browser\` in all three and those of \`test/e2e\` in Chromium and Firefox, and submits orders and outbox entries from each over a network that loses answers. It fails if a scenario does not pass and this page does not say why. Firefox is driven over WebDriver BiDi, WebKitGTK by WebDriver. WebKitGTK has the engine of Safari and not its network, so that a row about connections says little of Safari.
 
 ## Scenarios of the browser
 

@@ -11,9 +11,8 @@ import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Admission } from '../../origin/admission.ts';
 import type { Permit } from '../../origin/ask.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
-import { mayBeCached } from '../init.ts';
+import { checkFiles, mayBeCached } from '../init.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
-import { checkFiles } from './files.ts';
 import { bodyBytes, headersLimitOf } from './headers-limit.ts';
 import type { Line, Lines, Queued } from './line.ts';
 
