@@ -60,6 +60,13 @@ const cdp: readonly Difference[] = [
   },
   {
     suite: 'e2e',
+    file: 'form',
+    test: /brings it back as it was/,
+    kind: 'engine',
+    why: 'Firefox does not keep the page in its back-forward cache; loaded anew, it ends as well.',
+  },
+  {
+    suite: 'e2e',
     file: 'outbox-storage',
     test: /^over its quota|^its database is deleted under it by the user/,
     kind: 'driver',

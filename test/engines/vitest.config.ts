@@ -2,6 +2,7 @@ import { playwright } from '@vitest/browser-playwright';
 import { type BrowserProviderOption, BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
 import { chromiumLaunchOptions } from '../setup/chromium.ts';
+import { testTimeoutMs } from '../setup/patience.ts';
 import config, { browserProject, e2eProject } from '../vitest.config.ts';
 import { type EngineName, engineNames, isEngineName } from './engines.ts';
 import { firefox } from './firefox-provider.ts';
@@ -30,6 +31,7 @@ class WorkersLast extends BaseSequencer {
 
 /** A hang is told from a slow machine by what the same test takes in Chromium: under a second, but for a few. */
 const limits = { testTimeout: 120_000, hookTimeout: 120_000 };
+const patience = { testTimeout: testTimeoutMs };
 
 /** Files that launch an engine of their own, whatever ENGINE says. */
 const ownEngine: Readonly<Record<EngineName, readonly string[]>> = {
@@ -73,6 +75,7 @@ export default defineConfig({
         test: {
           ...e2eProject.test,
           ...limits,
+          ...(isOutboxProof && patience),
           exclude: [...ofOthers, ...(isOutboxProof ? [] : [outboxProof])],
           // WebKitGTK's driver has one window, and Playwright knows nothing of it.
           ...(engine === 'webkit' && {
