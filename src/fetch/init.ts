@@ -1,3 +1,5 @@
+import { filesIn, unreadableIn } from '../lib/body-parts.ts';
+import { isEngine } from '../lib/browser/page.ts';
 import { checkMisnamed } from '../lib/input/check.ts';
 import { toUrl } from '../lib/input/url.ts';
 import { inPolicy, type PolicyOptions, type Timeout } from '../policy/options.ts';
@@ -218,4 +220,21 @@ export function keepReferrer<T extends RequestInit>(request: Request | undefined
     return init;
   const { referrer, referrerPolicy } = request;
   return { ...init, referrer, referrerPolicy };
+}
+
+/**
+ * Reads a little of each file that is to be sent, because Firefox and WebKit promise the length of one that was
+ * changed or removed, and then send other bytes or wait for ever. Undefined where there is none; with `keepalive`
+ * the page may be going, so nothing is awaited.
+ *
+ * @throws TypeError for one that cannot be read.
+ */
+export function checkFiles(input: RequestInfo | URL, init: RequestInit): Promise<void> | undefined {
+  const hasFile = isEngine() && filesIn(init.body).some((file) => 'name' in file);
+  return hasFile && !optionOf(input, init, 'keepalive') ? requireReadable(init.body) : undefined;
+}
+
+async function requireReadable(body: unknown): Promise<void> {
+  const error = await unreadableIn(body);
+  if (error) throw error;
 }

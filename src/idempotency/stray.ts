@@ -18,8 +18,7 @@ export function recordStray(
   request: SteadyRequest,
 ): Promise<unknown> | undefined {
   const { operation, method, url } = request;
-  if (operation.submissionCode || !operation.isLone || request.isRepeatable)
-    return undefined;
+  if (operation.submissionCode || !operation.isLone || request.isRepeatable) return undefined;
   const storing: Promise<void>[] = [];
   for (const execution of operations.executions) {
     if (!execution.isIdle()) continue;

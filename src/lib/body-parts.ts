@@ -25,7 +25,7 @@ export const filesIn = (body: unknown): readonly Blob[] =>
     .flatMap((blob) => composed.get(blob) ?? blob);
 
 /** The first file of a body that cannot be read, because it was changed or removed after it was selected. */
-export async function findUnreadable(body: unknown): Promise<Partial<File> | undefined> {
+async function findUnreadable(body: unknown): Promise<Partial<File> | undefined> {
   for (const file of filesIn(body)) {
     try {
       // The last byte, too, because a file may have become shorter. Chromium reports size 0 for a deleted
@@ -42,6 +42,14 @@ export async function findUnreadable(body: unknown): Promise<Partial<File> | und
     }
   }
   return undefined;
+}
+
+/** The error of a body with a file that cannot be read. */
+export async function unreadableIn(body: unknown, cause?: unknown): Promise<TypeError | undefined> {
+  const file = await findUnreadable(body);
+  if (!file) return undefined;
+  const name = file.name ? `The file "${file.name}"` : 'A file';
+  return new TypeError(`${name} was changed, moved or removed. Select it again.`, { cause });
 }
 
 /** The assumed size of a body that does not report one: a stream, or a React Native form. */

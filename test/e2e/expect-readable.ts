@@ -7,7 +7,9 @@ import { screens } from './open-demo.ts';
 export async function expectReadable(page: Page): Promise<void> {
   for (const screen of ['desktop', 'phone', 'smallPhone'] as const) {
     await page.setViewportSize(screens[screen]);
-    const overhang = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    const overhang = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
     expect(overhang, screen).toBe(0);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });

@@ -4,7 +4,7 @@ import { firefoxLaunchOptions } from '../setup/firefox.ts';
 import { patienceMs } from '../setup/patience.ts';
 
 /** In this browser nothing is given up before the test is. */
-export function waitWithTest(browser: Browser): Browser {
+function waitWithTest(browser: Browser): Browser {
   return browser.on('context', (context) => context.setDefaultTimeout(patienceMs));
 }
 

@@ -34,6 +34,16 @@ export const screens = {
   smallPhone: { width: 320, height: 640 },
 } as const satisfies Record<string, BrowserContextOptions['viewport']>;
 
+/** Runs in a page: deletes all that its origin has kept in databases. */
+async function deleteDatabases(): Promise<void> {
+  for (const { name = '' } of await indexedDB.databases())
+    await new Promise<void>((resolve, reject) => {
+      const request = indexedDB.deleteDatabase(name);
+      request.addEventListener('success', () => resolve());
+      request.addEventListener('error', () => reject(request.error ?? new Error(name)));
+    });
+}
+
 export async function openDemo(): Promise<Demo> {
   const server = await startDemo();
   const browser = await launchBrowser();
@@ -66,11 +76,8 @@ export async function openDemo(): Promise<Demo> {
       for (const { page } of left) await page.close();
       // Else the outbox of one test sends its notes from the pages of the next.
       const blank = await context.newPage();
-      const session = await context.newCDPSession(blank);
-      await session.send('Storage.clearDataForOrigin', {
-        origin: new URL(server.url).origin,
-        storageTypes: 'indexeddb',
-      });
+      await blank.goto(`${server.url}mockServiceWorker.js`);
+      await blank.evaluate(deleteDatabases);
       await blank.close();
       const complaints = left.flatMap(({ visitor }) => visitor.complaints);
       if (complaints.length > 0) throw new Error(`In the console: ${complaints.join('\n')}`);

@@ -66,12 +66,13 @@ function tabOf(page: Page): Tab {
 
 /** `npm run browsers` has more, and in Chromium too, which `outbox.test.ts` has here. */
 const { SUBMISSIONS } = process.env;
+const submissions = (usual: number): number => Number(SUBMISSIONS ?? usual);
 const launchers = { chromium: () => launchBrowser(), firefox: launchFirefox };
 const isThere = { chromium: SUBMISSIONS !== undefined, firefox: findFirefox() !== undefined };
 
 describe.for(['chromium', 'firefox'] as const)('in %s', (engine) => {
   test.runIf(isThere[engine])(
-    'of 150 submissions from three tabs none is lost, none is done twice, and each cart keeps its order',
+    `of ${submissions(150)} submissions from three tabs none is lost, none is done twice, and each cart keeps its order`,
     async () => {
       const shop = await openShop({ seed: 1, speed: 40 });
       onTestFinished(shop.close);
@@ -86,13 +87,13 @@ describe.for(['chromium', 'firefox'] as const)('in %s', (engine) => {
         return tabOf(page);
       };
       const tabs = [await open(), await open(), await open()];
-      expect(await prove(shop, tabs, Number(SUBMISSIONS ?? 150))).toEqual(inOrder);
+      expect(await prove(shop, tabs, submissions(150))).toEqual(inOrder);
     },
   );
 });
 
 describe.runIf(missingForWebKit.length === 0)('in webkit', () => {
-  test('of 80 submissions none is lost, none is done twice, and each cart keeps its order', async () => {
+  test(`of ${submissions(80)} submissions none is lost, none is done twice, and each cart keeps its order`, async () => {
     const shop = await openShop({ seed: 1, speed: 40 });
     onTestFinished(shop.close);
     const browser = await startWebKit();
@@ -112,6 +113,6 @@ describe.runIf(missingForWebKit.length === 0)('in webkit', () => {
       left: (limit) => page.evaluate((most) => window.shop.left(most), limit),
       dead: () => page.evaluate(() => window.shop.dead()),
     };
-    expect(await prove(shop, [tab], Number(SUBMISSIONS ?? 80))).toEqual(inOrder);
+    expect(await prove(shop, [tab], submissions(80))).toEqual(inOrder);
   });
 });

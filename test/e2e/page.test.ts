@@ -298,7 +298,7 @@ describe('the layout', () => {
       for (const screen of ['desktop', 'phone'] as const) {
         await page.setViewportSize(screens[screen]);
         const overhang = await page.evaluate(
-          () => document.documentElement.scrollWidth - innerWidth,
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
         );
         expect(overhang, screen).toBe(0);
         const parts =
@@ -347,7 +347,11 @@ describe('the layout', () => {
     await page.addStyleTag({ content: 'html { font-size: 200% }' });
     const after = await sizes();
     expect(after.every((size, index) => size >= 1.4 * (before[index] ?? 0))).toBe(true);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+    expect(
+      await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      ),
+    ).toBe(0);
   });
 
   test('in forced colours the bars are there', async () => {

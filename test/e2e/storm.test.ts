@@ -129,7 +129,9 @@ describe('the home', () => {
     await page.addStyleTag({ content: 'html { font-size: 200% }' });
     for (const screen of ['desktop', 'phone'] as const) {
       await page.setViewportSize(screens[screen]);
-      const overhang = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      const overhang = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
       expect(overhang, screen).toBe(0);
     }
   });

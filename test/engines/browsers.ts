@@ -69,8 +69,7 @@ async function proveOrders(engine: EngineName): Promise<void> {
 
 const parts: Readonly<Record<string, (engine: EngineName) => void | Promise<void>>> = {
   browser: (engine) => runSuite(engine, 'browser'),
-  // Of WebKitGTK's driver only its own files know.
-  e2e: (engine) => (engine === 'webkit' ? undefined : runSuite(engine, 'e2e')),
+  e2e: (engine) => runSuite(engine, 'e2e'),
   proof: proveOrders,
   outbox: proveOutbox,
 };

@@ -43,8 +43,47 @@ const media: readonly Difference[] = [
   },
 ];
 
+const cdp: readonly Difference[] = [
+  {
+    suite: 'e2e',
+    file: 'offline',
+    test: /./,
+    kind: 'driver',
+    why: "Cuts a page off from the network, and freezes it, by the DevTools protocol, which is Chromium's.",
+  },
+  {
+    suite: 'e2e',
+    file: 'form',
+    test: /the page crashes/,
+    kind: 'driver',
+    why: 'Crashes a page by the DevTools protocol.',
+  },
+  {
+    suite: 'e2e',
+    file: 'form',
+    test: /brings it back as it was/,
+    kind: 'engine',
+    why: 'Firefox does not keep the page in its back-forward cache; loaded anew, it ends as well.',
+  },
+  {
+    suite: 'e2e',
+    file: 'outbox-storage',
+    test: /^over its quota|^its database is deleted under it by the user/,
+    kind: 'driver',
+    why: 'Fills the quota of a site, and clears its data, by the DevTools protocol.',
+  },
+  {
+    suite: 'e2e',
+    file: 'outbox-sync',
+    test: /./,
+    kind: 'engine',
+    why: 'Firefox has no Background Sync: what a page has left goes when a page of the site is open again.',
+  },
+];
+
 const firefox: readonly Difference[] = [
   ...media,
+  ...cdp,
   grown,
   {
     suite: 'browser',

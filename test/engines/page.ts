@@ -1,7 +1,7 @@
 import { type Difference, differences, type Suite } from './differences.ts';
 import { type EngineName, engineNames, titleOf } from './engines.ts';
 import type { Proof } from './prove.ts';
-import { kept, knownOf, type Result, resultsOf } from './results.ts';
+import { kept, knownOf, type Result, resultsOf, unexplained } from './results.ts';
 
 const number = (value: number): string => value.toLocaleString('en');
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
@@ -80,6 +80,21 @@ function proofRows(): string {
   ].join('\n');
 }
 
+/** Scenarios that have failed, and nothing says why: the run fails of them. */
+function failures(): string {
+  const rows = engineNames.flatMap((engine) =>
+    (['browser', 'e2e'] as const).flatMap((suite) =>
+      unexplained(engine, suite).map(({ file, test }) => {
+        const name = titleOf(engine).replace(/ \d.*/, '');
+        return row([name, `\`${file}\``, test]);
+      }),
+    ),
+  );
+  if (rows.length === 0) return '';
+  const head = ['## Not explained', '', '| engine | file | scenario |', '| --- | --- | --- |'];
+  return `${[...head, ...rows].join('\n')}\n\n`;
+}
+
 /** What came of submissions to an outbox. */
 export interface OutboxProof {
   readonly submissions: number;
@@ -108,7 +123,7 @@ Steadfetch runs in Chromium, Firefox and WebKit. This page is written by
 npm run browsers
 \`\`\`
 
-which installs Firefox ESR and WebKitGTK where they are missing, runs the scenarios of \`test/browser\` in all three and those of \`test/e2e\` in Chromium and Firefox, and submits orders and outbox entries from each over a network that loses answers. It fails if a scenario does not pass and this page does not say why. Firefox is driven over WebDriver BiDi, WebKitGTK by WebDriver.
+which installs Firefox ESR and WebKitGTK where they are missing, runs the scenarios of \`test/browser\` in all three and those of \`test/e2e\` in Chromium and Firefox, and submits orders and outbox entries from each over a network that loses answers. It fails if a scenario does not pass and this page does not say why. Firefox is driven over WebDriver BiDi, WebKitGTK by WebDriver. WebKitGTK has the engine of Safari and not its network, so that a row about connections says little of Safari.
 
 ## Scenarios of the browser
 
@@ -125,7 +140,7 @@ ${differencesOf('engine')}
 
 ${differencesOf('driver')}
 
-## Exactly once
+${failures()}## Exactly once
 
 Orders are submitted from five tabs' worth of one page, each order after the other, to [the server that loses answers](exactly-once/figures.md): it resets connections after it has booked, hangs, answers 503 through a gateway, and delivers twice. *Lost* is told success, and not booked; *told wrong* is told success or failure against the ledger; *told unknown* is what the page says when it cannot know. *Block known*: a request that the page's Content-Security-Policy forbids is not taken for a failed network.
 

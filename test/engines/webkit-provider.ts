@@ -1,5 +1,4 @@
-import { defineBrowserProvider } from '@vitest/browser';
-import { parseKeyDef } from '@vitest/browser';
+import { playwright } from '@vitest/browser-playwright';
 import type {
   BrowserCommand,
   BrowserProvider,
@@ -32,8 +31,8 @@ class WebKitProvider implements BrowserProvider {
     const commands: Readonly<Record<string, BrowserCommand<never>>> = {
       __vitest_cleanup: async () => {},
       __vitest_keyboard: async (_, text: string) => {
-        for (const { keyDef } of parseKeyDef(text))
-          await this.page.press(keys[keyDef.key ?? ''] ?? keyDef.key ?? '');
+        for (const [character, name = character] of text.matchAll(/\{(\w+)\}|./gs))
+          await this.page.press(keys[name] ?? name);
         return { unreleased: [] };
       },
       __vitest_tab: () => this.page.press(keys['Tab'] ?? ''),
@@ -66,9 +65,11 @@ class WebKitProvider implements BrowserProvider {
   }
 }
 
-export const webkit = (): BrowserProviderOption =>
-  defineBrowserProvider({
-    name: 'webkit-webdriver',
-    supportedBrowser: ['webkit'],
-    providerFactory: (project) => new WebKitProvider(project),
-  });
+/** WebKitGTK in Vitest's browser mode. */
+export const webkit = (): BrowserProviderOption => ({
+  // For its server, which is the same for every provider.
+  ...playwright(),
+  name: 'webkit-webdriver',
+  supportedBrowser: ['webkit'],
+  providerFactory: (project) => new WebKitProvider(project),
+});

@@ -8,11 +8,10 @@ import type { Operations } from '../../operation/operations.ts';
 import type { Effect } from '../../operation/parts/effects.ts';
 import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
-import { mayBeCached } from '../init.ts';
+import { checkFiles, mayBeCached } from '../init.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 import type { Sending } from '../sending.ts';
 import { bodyBytes, headersLimitOf } from './headers-limit.ts';
-import { checkFiles } from './files.ts';
 import type { Line, Lines } from './line.ts';
 import { type Progress, Silence } from './silence.ts';
 

@@ -1,10 +1,9 @@
 import { systemTransport } from '../../lib/clock.ts';
-import { filesIn, sizeOf } from '../../lib/body-parts.ts';
+import { filesIn, sizeOf, unreadableIn } from '../../lib/body-parts.ts';
 import { isEngine } from '../../lib/browser/page.ts';
 import { toUrl } from '../../lib/input/url.ts';
 import { isSendable, isStream, optionOf, requestOf } from '../init.ts';
 import type { Attempt } from './attempt.ts';
-import { unreadableIn } from './files.ts';
 
 /** The longest body that a browser sends with `keepalive` (Fetch, "HTTP-network-or-cache fetch"). */
 const maxKeepaliveBytes = 65_536;
