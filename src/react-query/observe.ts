@@ -184,6 +184,8 @@ function observe(
       refetchOnWindowFocus: false,
       refetchOnReconnect: false,
       refetchInterval,
+      // It is remembered for as long as the app's own.
+      ...(query.options.gcTime !== undefined && { gcTime: query.options.gcTime }),
       ...(query.options.retry !== undefined && { retry: query.options.retry }),
     });
     observers.set(
@@ -195,6 +197,13 @@ function observe(
     observers.get(hash)?.();
     observers.delete(hash);
   };
+  const forgetIfOn = (hash: string): void => {
+    endIfOn(hash);
+    const known = client.getQueryCache().get(hash);
+    if (known) client.getQueryCache().remove(known);
+    requestsOf.delete(hash);
+    attempts.delete(hash);
+  };
   const watch = (app: QueryClient): void => {
     if (watched.has(app)) return;
     watched.add(app);
@@ -202,6 +211,7 @@ function observe(
       const { type, query } = event;
       if (type === 'updated' && event.action.type === 'error') counts.failed++;
       if (type === 'observerRemoved' && query.getObserversCount() === 0) endIfOn(query.queryHash);
+      if (type === 'removed') forgetIfOn(query.queryHash);
     });
   };
 

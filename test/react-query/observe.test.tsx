@@ -182,6 +182,27 @@ describe('createSteadfetch({ observe: observeOnly() })', () => {
     app.close();
   });
 
+  test.each([
+    ['unmounts, and keeps for ever', Infinity, () => {}],
+    ['unmounts, and removes', 1000, (client: QueryClient) => client.clear()],
+  ])('leaves no timer behind for a query that the app %s', async (_, gcTime, end) => {
+    const app = open({ fromMs: 60_000, toMs: 60_000 }, { observe: observeOnly() });
+    await app.time.settle();
+    const before = vi.getTimerCount();
+    const observer = new QueryObserver(app.client, {
+      queryKey: ['one'],
+      queryFn: () => app.steady?.json(`${origin}/one`),
+      gcTime,
+    });
+    const stop = observer.subscribe(() => {});
+    await app.time.settle();
+    stop();
+    end(app.client);
+    await app.time.settle();
+    expect(vi.getTimerCount()).toBe(before);
+    app.close();
+  });
+
   test('refuses what observeOnly() did not make', () => {
     expect(() => createSteadfetch({ observe: true as never })).toThrow(
       'createSteadfetch: observe is true, and must be what observeOnly() returns.',

@@ -30,6 +30,8 @@ export interface Framework {
   readonly dev: (port: number) => string;
   /** The pages whose instance is made at module level. */
   readonly edited: readonly Edited[];
+  /** A page whose server component uses the devtools. */
+  readonly withDevtools?: string;
 }
 
 const shared = {
@@ -57,6 +59,7 @@ export const next: Framework = {
     // Without the line that docs/ssr.md asks for: the one that the page was loaded with stays.
     { path: '/unaided', module: 'app/unaided/unaided.tsx', channels: 2 },
   ],
+  withDevtools: '/by-server',
 };
 
 export const reactRouter: Framework = {

@@ -47,7 +47,7 @@ async function checkEdits(page: Page, source: string, channels: number): Promise
 
 /** What a dev server says of an instance at module level, and what edits of that module leave. */
 export async function checkDev(
-  { edited }: Framework,
+  { edited, withDevtools }: Framework,
   folder: string,
   running: Running,
   browser: Browser,
@@ -70,4 +70,9 @@ export async function checkDev(
     );
     await page.close();
   }
+  if (withDevtools === undefined) return;
+  const page = await browser.newPage();
+  await page.goto(`http://127.0.0.1:${running.port}${withDevtools}`);
+  await page.getByRole('button', { name: /^Steadfetch devtools/ }).waitFor();
+  await page.close();
 }

@@ -142,6 +142,14 @@ const inNext: readonly Scenario[] = [
     },
   ],
   [
+    'a server component uses the components, as a layout would',
+    async ({ api, html, visit }) => {
+      api.plan({});
+      equal((await html('/by-server')).includes('Used by a server component'), true);
+      await visit('/by-server', ({ page }) => page.locator('#by-server').waitFor());
+    },
+  ],
+  [
     'a route that is idempotent runs once for two requests of one key',
     async ({ send }) => {
       const order = (): Promise<Response> =>
@@ -247,7 +255,7 @@ async function checkInDev(framework: Framework, folder: string): Promise<number>
   const running = await startApp(framework, 'dev', folder, '');
   const browser = await launchBrowser();
   const name =
-    'in development an instance at module level is warned of once, by the server, and edits leave the channels that docs/ssr.md says';
+    'in development an instance at module level is warned of once, by the server, edits leave the channels that docs/ssr.md says, and a server component shows the devtools';
   try {
     await checkDev(framework, folder, running, browser);
     console.log(`  ✓ ${name}`);

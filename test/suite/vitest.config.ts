@@ -6,7 +6,8 @@ import { defineConfig } from 'vitest/config';
 
 /** A copy of a checkout of TanStack Query, with what its tests need installed beside it. */
 const suite = process.env['SUITE'] ?? '';
-const withSteadfetch = process.env['WITH_STEADFETCH'] === 'yes';
+/** How Steadfetch is plugged in, a mode of with-steadfetch.ts; none: React Query alone. */
+const mode = process.env['MODE'] ?? '';
 const project = resolve(import.meta.dirname, '../..');
 
 const packages = join(suite, 'packages');
@@ -16,9 +17,9 @@ const sourceOf = (name: string): string => {
 };
 const wrapped = ['query-core', 'react-query'].map((name) => ({ name, source: sourceOf(name) }));
 
-/** The tests get a QueryClient with our defaults merged in, from wherever they import it. */
-const mergeDefaults: Plugin = {
-  name: 'merge-defaults',
+/** The tests get a QueryClient with Steadfetch plugged in, from wherever they import it. */
+const plugIn: Plugin = {
+  name: 'plug-in',
   enforce: 'pre',
   resolveId(source, importer) {
     if (!importer?.includes('__tests__') || importer.includes('\0')) return undefined;
@@ -37,17 +38,18 @@ const mergeDefaults: Plugin = {
       import { withSteadfetch } from ${merge};
       export * from ${source};
       export class QueryClient extends Base {
-        constructor(config) { super(withSteadfetch(config)); }
+        constructor(config) { super(withSteadfetch(${JSON.stringify(mode)}, config)); }
       }`;
   },
 };
 
 export default defineConfig({
   root: suite,
-  plugins: [react(), ...(withSteadfetch ? [mergeDefaults] : [])],
+  plugins: [react(), ...(mode === '' ? [] : [plugIn])],
   resolve: {
     alias: [
       { find: /^steadfetch$/, replacement: join(project, 'src/index.ts') },
+      { find: /^steadfetch\/policy$/, replacement: join(project, 'src/policy.ts') },
       ...readdirSync(packages).map((name) => ({
         find: new RegExp(`^@tanstack/${name}$`),
         replacement: sourceOf(name),
@@ -60,8 +62,8 @@ export default defineConfig({
     environment: 'jsdom',
     server: { deps: { inline: [/jest-dom/] } },
     restoreMocks: true,
-    // A machine that is busy makes no difference.
-    testTimeout: 60_000,
+    // The slowest takes 1 s, so a machine that is busy makes no difference. A test that differs may wait for ever.
+    testTimeout: 5000,
     // As React Query's own settings have it.
     projects: [
       {
