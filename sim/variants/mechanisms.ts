@@ -53,8 +53,8 @@ export const mechanisms: readonly Variant[] = [
     'what has not failed is not bound by its origin',
     4,
     health,
-    'const isBound = hasFailed || risk === 2 || (origin.outage?.isFollowed && !mayBeOffline);',
-    'const isBound = hasFailed || risk >= 0 || mayBeOffline;',
+    'const isBound = hasFailed || (origin.outage?.isFollowed && !mayBeOffline);',
+    'const isBound = hasFailed || !mayBeOffline || mayBeOffline;',
   ),
   without(
     'what was broken before stays down when its origin comes back',

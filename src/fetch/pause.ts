@@ -48,9 +48,8 @@ class PausedRequest implements PausedAttempt, WaitListener {
 
   begin(ask: Ask): void {
     const waiter = (this.#waiter = this.#admission.wait(ask, this));
-    if (!waiter) this.take();
     // Dropped when it was told that it waits.
-    else if (this.#isOver) this.#admission.leave(waiter);
+    if (this.#isOver) this.#admission.leave(waiter);
     else if (this.#operation.takeUrge()) this.go();
   }
 

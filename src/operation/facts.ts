@@ -40,6 +40,8 @@ export interface SentRequest extends RequestFacts {
   readonly isRepeatable: boolean;
   /** 0: it only reads. 1: it may be sent twice. 2: neither. */
   readonly risk: 0 | 1 | 2;
+  /** It need not leave the device. */
+  readonly mayBeOffline?: boolean | undefined;
 }
 
 /** The answer behind another client's error. */

@@ -23,6 +23,7 @@ import { GrantedPermit, type PermitContext } from './permit.ts';
 import type { Ask, Pause, Permit, Place, Target, Waiter, WaitListener } from './ask.ts';
 import { WaitQueue } from './wait-queue.ts';
 import { RateLimits } from './rate-limit.ts';
+import { Refusals } from './refusals.ts';
 import { SlowStart } from './slow-start.ts';
 
 /** The dependencies of an admission. */
@@ -76,6 +77,7 @@ export class Admission {
       latency: new Latency(),
       slowStart: new SlowStart(clock, random),
       queue: new WaitQueue(),
+      refusals: new Refusals(),
       leader,
       watchers: new Set(),
       inFlight: new Set(),
@@ -100,20 +102,22 @@ export class Admission {
     return isOpen ? new GrantedPermit(this.#permits, target) : undefined;
   }
 
-  /** Waits for a permit. Returns undefined if the queue is full. */
-  wait(request: Ask, listener: WaitListener): Waiter | undefined {
-    const { queue, health, network } = this.origin;
+  /** Waits for a permit. If the queue is full, the wait ends at once. */
+  wait(request: Ask, listener: WaitListener): Waiter {
+    const { queue, health, network, refusals } = this.origin;
     this.#forgetOld();
-    this.#lastAskedAt = this.#context.clock.now();
+    const now = this.#context.clock.now();
+    this.#lastAskedAt = now;
     const limit = isUp(this.origin, request) ? this.#limit : {};
     const { maxQueued = Infinity, queueTimeoutMs: limitMs = Infinity } = limit;
-    if (queue.size() >= maxQueued) return undefined;
+    const endsFrom = refusals.endsFrom(request, now);
     // A user's request hastens the probe, unless the cause may be that the device is offline.
     const down = request.isWish ? health.downFor(request) : undefined;
     if (down && !isOffline(network, down)) down.probes.hasten();
-    const expiresAt = Math.min(request.askedAt + request.maxPauseMs, this.#lastAskedAt + limitMs);
+    const patienceMs = queue.size() >= maxQueued ? 0 : limitMs;
+    const expiresAt = Math.min(request.askedAt + request.maxPauseMs, now + patienceMs);
     this.#pumpSoon();
-    return queue.add(request, expiresAt, listener);
+    return queue.add(request, { expiresAt: Math.max(expiresAt, endsFrom), endsFrom }, listener);
   }
 
   /** Ends a wait that is no longer wanted. */

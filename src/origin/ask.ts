@@ -68,6 +68,8 @@ export interface Waiter {
   readonly key: string;
   askedAt: number;
   expiresAt: number;
+  /** It ends no earlier, even if it is known that it cannot be sent. */
+  readonly endsFrom: number;
 }
 
 /** Receives the progress of a wait. */

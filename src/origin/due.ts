@@ -46,23 +46,29 @@ function endWaits(origin: Origin, now: number, send: Send): number {
   for (const group of origin.queue.groups()) {
     const { waiters, shared } = group;
     const limitedUntil = origin.limits.leastUntil(shared.limitScope);
-    // A wait ends at once if its rate limit opens only after it expires.
-    const isOver = ({ expiresAt }: Pick<Waiter, 'expiresAt'>): boolean =>
-      now >= expiresAt || limitedUntil > expiresAt;
     const isRefused = shared.isFailFast && !isUp(origin, shared);
-    if (isRefused || isOver(group)) {
+    // It is not sent before: its rate limit opens only after it expires.
+    const isVain = (expiresAt: number): boolean => isRefused || limitedUntil > expiresAt;
+    const endsAt = ({ expiresAt, endsFrom }: Waiter): number =>
+      isVain(expiresAt) ? Math.min(expiresAt, endsFrom) : expiresAt;
+    const isOver = (waiter: Waiter): boolean => now >= endsAt(waiter);
+    if (isVain(group.expiresAt) || now >= group.expiresAt) {
       const mayGo = (): boolean => !isRefused && isNext(origin, shared);
       // During slow start their turn comes soon, even if it is after they expire.
       if (origin.slowStart.isUnderWay(shared.endpoint) && mayGo()) continue;
-      for (const waiter of isRefused ? [...waiters] : waiters.filter(isOver)) {
+      for (const waiter of waiters.filter(isOver)) {
         if (left-- === 0) return now;
         if (mayGo()) send(waiter, undefined);
-        else if (origin.queue.remove(waiter)) waiter.listener.take();
+        else if (origin.queue.remove(waiter)) {
+          origin.refusals.record(shared.endpoint, now);
+          waiter.listener.take();
+        }
       }
       // Read again, because a listener may have added a waiter.
       group.updateExpiry();
     }
-    next = Math.min(next, group.expiresAt);
+    const isAnyVain = isVain(group.expiresAt);
+    next = Math.min(next, isAnyVain ? leastOf(waiters, endsAt) : group.expiresAt);
   }
   return next;
 }

@@ -22,11 +22,11 @@ const leastLimit: Gate = ({ limits }, { limitScope }) => limits.leastUntil(limit
 /** Closed while the endpoint or its origin is down. */
 const health: Gate = (origin, place) => (origin.health.downFor(place) ? closed : open);
 
-/** Opens for one waiting attempt, as the probe: rarely in a hidden page, where no user waits. */
+/** Opens for one waiting attempt, as the probe: rarely in a hidden page, where no user waits. Or for a first sending. */
 const probe =
   ({ outage }: Health): Gate =>
-  () =>
-    outage?.probeAt ?? closed;
+  (origin, place) =>
+    Math.min(outage?.probeAt ?? closed, origin.health.passesAt(place));
 
 /** Opens for one attempt after the other during slow start. */
 const turn: Gate = (origin, { endpoint }) => origin.slowStart.nextAt(endpoint);

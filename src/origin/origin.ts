@@ -6,6 +6,7 @@ import type { Place, Target } from './ask.ts';
 import type { HealthOptions, OriginHealth } from './health/health.ts';
 import type { Latency } from './health/latency.ts';
 import type { RateLimits } from './rate-limit.ts';
+import type { Refusals } from './refusals.ts';
 import type { SlowStart } from './slow-start.ts';
 import type { WaitQueue } from './wait-queue.ts';
 import type { SleepDetector } from '../lib/timer.ts';
@@ -45,6 +46,7 @@ export interface Origin {
   readonly limits: RateLimits;
   readonly slowStart: SlowStart;
   readonly queue: WaitQueue;
+  readonly refusals: Refusals;
   /** Undefined unless tabs share. */
   readonly leader: Leader | undefined;
   readonly latency: Latency;

@@ -10,7 +10,7 @@ const rereadMs = 1000;
 /** The facts that all attempts of a group share, so that the gates are checked once for all of them. */
 export type Shared = Pick<
   Ask,
-  'endpoint' | 'limitScope' | 'mayBeOffline' | 'risk' | 'isFailFast' | 'priority'
+  'endpoint' | 'limitScope' | 'mayBeOffline' | 'risk' | 'isNew' | 'isFailFast' | 'priority'
 >;
 
 /** The scope of the whole origin, as opposed to one endpoint. */
@@ -66,9 +66,9 @@ export class Group {
     const order = [
       // Probes go first.
       isProbe ? 0 : 1,
-      // By least risk, then by fewest failures: one broken endpoint must not keep its origin down.
-      isProbe ? risk : 0,
+      // By fewest failures, because one broken endpoint must not keep its origin down; then by least risk.
       probeFailures ?? 0,
+      isProbe ? risk : 0,
       // The foreground goes before the background.
       seen ? (priority === 'user-visible' ? 1 : 0) : 2,
       // By request time, then by operation id.
@@ -201,10 +201,14 @@ export class WaitQueue {
     return groups.reduce((sum, { waiters }) => sum + waiters.length, 0);
   }
 
-  add(request: Ask, expiresAt: number, listener: WaitListener): Waiter {
-    const { endpoint, limitScope, mayBeOffline, isFailFast, priority, risk, askedAt } = request;
-    const key = [endpoint, limitScope, mayBeOffline, isFailFast, priority, risk].join('\n');
-    const waiter = { request, listener, key, askedAt, expiresAt };
+  add(request: Ask, end: Pick<Waiter, 'expiresAt' | 'endsFrom'>, listener: WaitListener): Waiter {
+    const { endpoint, limitScope, mayBeOffline, isFailFast, priority, risk, isNew } = request;
+    // Whether it is new matters only for what is never repeated: `Health.passesAt`.
+    const isFirst = isNew && risk === 2;
+    const key = [endpoint, limitScope, mayBeOffline, isFailFast, priority, risk, isFirst].join(
+      '\n',
+    );
+    const waiter = { request, listener, key, askedAt: request.askedAt, ...end };
     this.#insert(waiter);
     return waiter;
   }

@@ -53,7 +53,7 @@ test.each(pairs)('goes first: %s', (_name, first, second) => {
   }
 });
 
-test('a probe goes before anything else; of several, that with the least risk, then the endpoint that has failed least', () => {
+test('a probe goes before anything else; of several, that of the endpoint that has failed least, then that with the least risk', () => {
   const asks = [
     ['no probe', { endpoint: 'up', askedAt: 0, priority: 'user-blocking' }],
     ['one that must not be sent twice', { endpoint: 'down', risk: 2, askedAt: 1 }],
@@ -63,8 +63,8 @@ test('a probe goes before anything else; of several, that with the least risk, t
   const failures = { up: undefined, down: 2, broken: 9 } as const;
   expect(orderOf(asks, (endpoint) => failures[endpoint as keyof typeof failures])).toEqual([
     'of one that has failed twice',
-    'of an endpoint that has failed often',
     'one that must not be sent twice',
+    'of an endpoint that has failed often',
     'no probe',
   ]);
 });

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { Ask } from '../../src/origin/ask.ts';
 import { stateOf } from '../../src/origin/status.ts';
-import { openOrigin } from './rig.ts';
+import { openOrigin, type Shown } from './rig.ts';
 
 test('two failures of one endpoint in a row pause that endpoint, and no other', async () => {
   const { admission, ask, send, advance, log } = openOrigin();
@@ -151,17 +152,46 @@ test('where nothing is answered, each endpoint fails once, and is then probed fo
   expect(log.slice(names.length)).toEqual(['1200 a probe']);
 });
 
-test('a request that must not be sent twice waits for the probe of another', async () => {
-  const { ask, send, advance } = openOrigin();
-  send('a', 'outage');
-  send('b', 'outage');
-  const order = ask('order', { risk: 2 });
-  const read = ask('a');
-  await advance(1200);
-  expect([order.story, read.story]).toEqual([[], ['1200 probe']]);
-  read.settle('success');
-  await advance(1000);
-  expect(order.story).toHaveLength(1);
+describe('a press of Save while the origin is down', () => {
+  const press = { risk: 2, isNew: true } as const;
+  test.each<[string, Shown[], number, Partial<Ask>, string]>([
+    ['its endpoint has never been asked', [], 0, press, '0'],
+    ['its endpoint has failed', ['outage'], 1200, press, '1200'],
+    ['its endpoint is down by itself', ['outage', 'outage'], 1200, press, '1200'],
+    ['its endpoint has failed just now', ['outage'], 400, press, '1200'],
+    ['it is sent again after a refusal', ['outage'], 400, { ...press, isNew: false }, '1200 probe'],
+    ['it may be repeated, so it waits', ['outage'], 400, { ...press, risk: 1 }, '1200 probe'],
+  ])('%s', async (_name, before, pressedAt, options, expected) => {
+    const { ask, send, advance } = openOrigin();
+    for (const shown of before) send('save', shown);
+    send('a', 'outage');
+    send('b', 'outage');
+    await advance(pressedAt);
+    const order = ask('save', options);
+    await advance(1200);
+    expect(order.story).toEqual([expected]);
+  });
+
+  test('goes as often as it is pressed, but for the shortest gap, and is never sent again after the outage', async () => {
+    const { ask, send, advance } = openOrigin();
+    send('a', 'outage');
+    send('b', 'outage');
+    const presses = [ask('save', press)];
+    for (let second = 0; second < 3; second++) {
+      presses.at(-1)?.settle('outage');
+      await advance(2000);
+      presses.push(ask('save', press));
+    }
+    presses.at(-1)?.settle('success');
+    await advance(60_000);
+    expect(presses.map(({ story }) => story)).toEqual([['0'], ['2000'], ['4000'], ['6000']]);
+  });
+
+  test('does not wait for the probe of another tab that has found the outage', () => {
+    const { admission, ask } = openOrigin();
+    admission.origin.health.follow('');
+    expect([ask('save', press).story, ask('list').story]).toEqual([['0'], []]);
+  });
 });
 
 test('what was broken beside its origin stays down when all of that comes back', async () => {

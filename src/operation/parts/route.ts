@@ -75,6 +75,7 @@ export class Route {
     const at = this.at;
     if (!at) return nowhere;
     const { admission, sent } = at;
+    const { endpoint, risk, mayBeOffline } = sent;
     const { health, limits } = admission.origin;
     const trialAt = this.#trialAt;
     this.#trialAt = Infinity;
@@ -86,7 +87,7 @@ export class Route {
       // its origin answers will be slow again, so its timeouts do use up retries.
       isTrial: (isRefusal(failure) && limitedMs > 0) || (trialAt < Infinity && !isSlowByNature),
       isLate: trialAt <= admission.outcomes.recoveredAt(),
-      isDown: health.downFor(sent) !== undefined,
+      isDown: health.downFor({ endpoint, risk, mayBeOffline, isNew: false }) !== undefined,
       limitedMs,
       isAlone: trialAt === Infinity && health.isAlone(sent.endpoint),
     };

@@ -29,6 +29,8 @@ export const forgetMs = 60_000;
 const maxEndpoints = 50;
 /** An origin with a higher usual failure rate is not healthy. */
 const healthyRate = 0.5;
+/** A first sending passes an outage this long after the last request to its endpoint. */
+const firstGapMs = 1200;
 /**
  * The evidence of an outcome about its origin. Only failures typical of an outage count against it: a 4xx, a 501
  * or a 505 shows that it is alive. An abort, or the 511 of a captive portal, shows nothing.
@@ -100,14 +102,25 @@ export class OriginHealth {
   }
 
   /**
-   * The health that holds an attempt back: that of its endpoint or its origin. An origin that is down does not hold
-   * back an endpoint that has not failed, unless a duplicate would do harm, or this tab did not find the outage itself.
+   * When an attempt passes an outage: the first one of an operation that is never repeated. Its user has pressed a
+   * button, and learns at once whether it was done; holding it back would spare the server nothing but that press.
    */
-  downFor({ endpoint, risk, mayBeOffline }: Omit<Place, 'limitScope'>): Health | undefined {
+  passesAt({ endpoint, risk, isNew }: Omit<Place, 'limitScope'>): number {
+    if (risk < 2 || !isNew) return Infinity;
+    return (this.#sentAt.get(endpoint) ?? -Infinity) + firstGapMs;
+  }
+
+  /**
+   * The health that holds an attempt back: that of its endpoint or its origin. An origin that is down does not hold
+   * back an endpoint that has not failed, unless this tab did not find the outage itself.
+   */
+  downFor(place: Omit<Place, 'limitScope'>): Health | undefined {
+    if (this.passesAt(place) <= this.#clock.now()) return undefined;
+    const { endpoint, mayBeOffline } = place;
     const origin = this.#origin;
     const own = this.#endpoints.get(endpoint);
     const hasFailed = own !== undefined && (own.failures > 0 || isDown(own));
-    const isBound = hasFailed || risk === 2 || (origin.outage?.isFollowed && !mayBeOffline);
+    const isBound = hasFailed || (origin.outage?.isFollowed && !mayBeOffline);
     if (isDown(origin) && isBound) return origin;
     return isDown(own) ? own : undefined;
   }
