@@ -419,12 +419,13 @@ export class SafeForm<TData, TError, TVariables, TOnMutateResult> {
   /** Whether a press that has ended as unknown is to ask the user: the next one would end in the same. */
   #isFruitless(record: FormSubmission, error: unknown, wasSent: boolean): boolean {
     const { key, createdAt, fruitless = 0 } = record;
-    const { kind } = reportOf(error, createdAt).failure;
+    const { failure, decision } = reportOf(error, createdAt);
+    const { kind } = failure;
     // The lifetime of keys at its API has changed since it was sent.
     if (kind === 'expired' || kind === 'age-unknown')
       this.#submissions.update(key, { expiresAt: createdAt });
     // The first press, and one that was not sent to its end, say nothing of the next.
-    if (!wasSent || kind === 'aborted' || kind === 'paused-too-long') return false;
+    if (!wasSent || kind === 'aborted' || decision?.reason === 'paused-too-long') return false;
     this.#submissions.update(key, { fruitless: fruitless + 1 });
     const known = this.#submissions.read();
     return known?.key === key && known.isRepeatable === true && isFruitless(known);

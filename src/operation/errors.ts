@@ -16,7 +16,7 @@ export type SteadfetchErrorCode =
   | 'timeout'
   /** {@link UnexpectedContentError}: a 2xx answer came, and its content type is not the requested one. */
   | 'unexpected-content'
-  /** {@link NotSentError}: the attempt was not sent. Its `outcome` says why, and its `cause` is the failure before it. */
+  /** {@link NotSentError}: the operation was not sent. Its `outcome` says why. */
   | 'not-sent'
   /**
    * {@link SteadfetchError}: the user pressed Cancel, or the outbox entry was discarded, or its outbox
@@ -135,8 +135,9 @@ export class TimeoutError extends SteadfetchError {
 }
 
 /**
- * The attempt was not sent: it was paused for longer than `maxPauseMs`, must not be paused (`whenDown:
- * 'fail'`), or was cancelled before. Its `outcome` says which, and its `cause` is the failure before it.
+ * The operation was not sent: it was paused for longer than `maxPauseMs`, must not be paused (`whenDown:
+ * 'fail'`), or was cancelled before. Its `outcome` says which, and its `cause` is the failure that closed its
+ * endpoint. An operation that has failed before ends with that failure, and the decision `paused-too-long`.
  */
 export class NotSentError extends SteadfetchError {
   override readonly name = 'NotSentError' as const;

@@ -33,6 +33,8 @@ export interface Client {
   readonly isUnsent: (cause: unknown) => boolean;
   /** The body of an answer, which it keeps elsewhere than in the answer. */
   readonly readData: (init: RequestInit) => unknown;
+  /** Its own error of a request that has failed; undefined where it has none. */
+  readonly errorOf: (init: RequestInit) => unknown;
   /** Makes what turns an error of ours into one of this client. */
   readonly errorMaker: (init: RequestInit) => ErrorMaker;
 }
