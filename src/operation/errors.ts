@@ -14,7 +14,7 @@ export type SteadfetchErrorCode =
   | 'network'
   /** {@link TimeoutError}: the attempt exceeded its `timeout`. */
   | 'timeout'
-  /** {@link UnexpectedContentError}: a 2xx answer came, and its content type is not the requested one. */
+  /** {@link UnexpectedContentError}: a 2xx answer came, and it is not the requested content. */
   | 'unexpected-content'
   /** {@link NotSentError}: the operation was not sent. Its `outcome` says why. */
   | 'not-sent'
@@ -116,7 +116,7 @@ export class NetworkError extends SteadfetchError {
 }
 
 /**
- * A 2xx answer came, and its content type is not the requested one: a captive portal, a proxy, a login page
+ * A 2xx answer came, and it is not the requested content, by its type and by its body: a captive portal, a proxy, a login page
  * or the fallback page of a single-page app answered. It is unknown what the server did.
  */
 export class UnexpectedContentError extends SteadfetchError {

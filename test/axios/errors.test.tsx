@@ -187,10 +187,9 @@ const whereAnswered: Readonly<Record<string, Pick<Way, 'config' | 'run'> & { ans
       config: { policy: { maxPauseMs: 2000 } },
       run: ({ steady, api }) =>
         retry(steady, ({ signal }) =>
-          api.get(url, { signal }).catch((error: AxiosError) => {
-            throw Object.assign(new Error('Mapped', { cause: error }), {
-              response: error.response,
-            });
+          api.get(url, { signal }).catch((error: unknown) => {
+            const { response } = error as AxiosError;
+            throw Object.assign(new Error('Mapped', { cause: error }), { response });
           }),
         ),
     },
@@ -258,6 +257,14 @@ test.each(Object.entries(whereAnswered))(
     expect(response?.headers['content-type']).toBe('application/json');
   },
 );
+
+test('JSON under another content type is data, where JSON is expected', async () => {
+  const { api } = open(
+    { apis: [{ match: url, expect: 'json' }] },
+    new Response('{"id":1}', { headers: { 'content-type': 'text/html' } }),
+  );
+  expect((await api.get<unknown>(url)).data).toEqual({ id: 1 });
+});
 
 test.each([404, 409, 503])(
   'classifyResponse is given the body of a %i, and what it reads counts',

@@ -53,14 +53,14 @@ const mediaType = ({ headers }: Response): string =>
 function isUnexpected(response: Response, { expect, method }: SteadyRequest): boolean {
   const type = mediaType(response);
   if (expect !== 'json')
-    return !expect && response.redirected && !isSafeMethod(method) && isPage(type);
+    return !expect && response.redirected && !isSafeMethod(method) && isPage(response);
   // The body last: to ask for it costs the making of a stream.
   return !undecided.includes(type) && !isJson(type) && !!response.body;
 }
 
 /** Of a field that was sent twice, the last one counts. */
-const isPage = (type: string): boolean =>
-  /^(.*,\s*)?(text\/html|application\/xhtml\+xml)$/.test(type);
+export const isPage = (response: Response): boolean =>
+  /^(.*,\s*)?(text\/html|application\/xhtml\+xml)$/.test(mediaType(response));
 
 /**
  * What the headers of a 2xx say of the request. gRPC-web and the streams of Connect say at their end whether
