@@ -51,7 +51,10 @@ export interface PolicyOptions {
   readonly capMs?: number | undefined;
   /** Retries after the first attempt. @default 3 */
   readonly maxRetries?: number | undefined;
-  /** No attempt starts later than this after the operation's start or last progress, in milliseconds. @default 90000 */
+  /**
+   * No attempt starts later than this after the operation's start or last progress, in milliseconds. Unless it is
+   * below the default, a query has the three retries of React Query all the same. @default 90000
+   */
   readonly deadlineMs?: number | undefined;
   /**
    * How long one attempt waits for its headers, and then for each next part of its body, in milliseconds. The
