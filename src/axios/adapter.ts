@@ -44,7 +44,8 @@ const inners = new WeakMap<object, unknown>();
  * rate-limited or offline. It gets its idempotency key, its outcome reaches the policy, and it appears in the
  * events. axios's own adapter sends it, so everything else is as axios documents it: interceptors,
  * transforms, `validateStatus`, progress, cancelling, `timeout`. A failure is an AxiosError, even for a
- * request that was not sent: its `cause` is then the error of Steadfetch.
+ * request that was not sent: its `cause` is then the error of Steadfetch, and its `response` the answer by which
+ * its server has closed, if that was one.
  *
  * Pass React Query's `signal`: it links the request to its query. If a mock replaces axios's default adapter,
  * the mock sends.

@@ -1,7 +1,7 @@
 import { reportFailure, reportOf } from '../operation/error-info.ts';
-import { isSteadfetchError, isTimeoutError } from '../operation/errors.ts';
+import { isNotSentError, isSteadfetchError, isTimeoutError } from '../operation/errors.ts';
 import type { FailureReport } from '../operation/facts.ts';
-import type { Answer, Axios, Config } from './types.ts';
+import type { Answer, Axios, AxiosFailure, Config } from './types.ts';
 
 /**
  * Wraps an error of Steadfetch as axios would create it: an AxiosError with that `cause` or, for an abort, a
@@ -19,22 +19,40 @@ export function toAxiosError(
   // A cancelled operation has no report yet.
   const known = isSteadfetchError(cause) ? { ...facts, failure: cause.outcome } : facts;
   const { kind } = known.failure;
+  const response = answer ?? (isNotSentError(cause) ? answerBehind(cause) : undefined);
   const message = cause instanceof Error ? cause.message : String(cause);
   const made =
     isAborted || kind === 'aborted'
       ? new CanceledError(undefined, config)
-      : new AxiosError(message, codeOf(cause, kind, config), config, answer?.request, answer);
+      : new AxiosError(
+          message,
+          codeOf(cause, kind, config, response),
+          config,
+          response?.request,
+          response,
+        );
   Object.defineProperty(made, 'cause', { value: cause, writable: true, configurable: true });
   // An abort reason may be a string, which cannot carry a report.
   if (Object(cause) === cause) reportFailure(made, known);
   return made;
 }
 
-function codeOf(cause: unknown, kind: string, { transitional }: Config): string {
+/** Of what was not sent: the answer by which its origin has closed. An app reads its status, and what it says. */
+const answerBehind = ({ cause }: Error): Answer | undefined =>
+  (Object(cause) as Partial<AxiosFailure>).response;
+
+function codeOf(
+  cause: unknown,
+  kind: string,
+  { transitional }: Config,
+  response: Answer | undefined,
+): string {
   if (isTimeoutError(cause))
     return transitional?.clarifyTimeoutError ? 'ETIMEDOUT' : 'ECONNABORTED';
   // Not sent, because the request itself is wrong.
   if (kind === 'invalid' || kind === 'error') return 'ERR_BAD_REQUEST';
+  if (response && isNotSentError(cause))
+    return response.status < 500 ? 'ERR_BAD_REQUEST' : 'ERR_BAD_RESPONSE';
   // The answer is not from the API.
   return kind === 'body' ? 'ERR_BAD_RESPONSE' : 'ERR_NETWORK';
 }

@@ -48,6 +48,7 @@ export function clientOf(axios: Axios): Client {
     transport: (_, init, progress) => transmit(init as AxiosInit, progress),
     isUnsent: (cause) => unsent.test(`${(cause as AxiosFailure | undefined)?.code}`),
     readData: (init) => readData(answerOf((init as AxiosInit).sent)),
+    errorOf: (init) => (init as AxiosInit).sent.failed?.error,
     errorMaker(init) {
       const { given } = (init as AxiosInit).sent;
       return (error) => toAxiosError(axios, given, error);
@@ -149,14 +150,17 @@ export async function finish(
   throw failed.error;
 }
 
+const isAxiosError = (error: unknown): boolean =>
+  !!(error as { readonly isAxiosError?: boolean } | undefined)?.isAxiosError;
+
 /** The error for the app. */
 export function failureOf(axios: Axios, sent: Sent, error: unknown): unknown {
   const { given, failed } = sent;
   const { signal, cancelToken } = given;
   const answer = nameConfig(sent);
-  // Thrown by `finish`.
-  if (failed && error === failed.error) return error;
   const isAborted = !!signal?.aborted;
+  // Thrown by `finish`, or the failure of an earlier attempt.
+  if (failed ? error === failed.error : !isAborted && isAxiosError(error)) return error;
   const isOwn = failed && isSteadfetchError(error) && !isTimeoutError(error) && !isAborted;
   if (!cancelToken?.reason && !isOwn) return toAxiosError(axios, given, error, answer, isAborted);
   const own = cancelToken?.reason ?? failed?.error;

@@ -6,7 +6,7 @@ import { codeOf, type MadeBy } from '../lib/input/made-by.ts';
 import { toUrl } from '../lib/input/url.ts';
 import { toClientError } from '../operation/error-info.ts';
 import type { SentRequest } from '../operation/facts.ts';
-import { createError, NotSentError } from '../operation/errors.ts';
+import { createError, isNotSentError, NotSentError } from '../operation/errors.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import type { Admission } from '../origin/admission.ts';
@@ -130,7 +130,10 @@ export function createAdmissions(
       const { admission, sent } = at;
       const ask = askOf(operation, sent);
       const release = await pauseAt(admission, ask, operation, undefined, waits);
-      if (release === 'expired') throw toClientError(refuse(operation, sent, admission), sent);
+      if (release === 'expired') {
+        const error = refuse(operation, sent, admission);
+        throw isNotSentError(error) ? toClientError(error, sent) : error;
+      }
       if (release === 'dropped') return false;
       operation.route.keep(release, at);
       return true;
@@ -156,6 +159,7 @@ function createRecorder(
   const recordLimits = (
     { request, admission, sentAt }: Sending,
     outcome: Outcome,
+    error: unknown,
     response: Response,
   ) => {
     const { status = 0, retryAfterMs }: FailureDetails = outcome;
@@ -165,16 +169,16 @@ function createRecorder(
     const fields = isTold ? undefined : codeOf<RateLimitCode>(api?.rateLimit ?? rateLimit);
     const limit = fields?.read(response.headers, clock.now());
     if (limit) admission.allow(limitScope, limit);
-    if (isRefusal(outcome)) admission.refuse(limitScope, sentAt, retryAfterMs);
+    if (isRefusal(outcome)) admission.refuse(limitScope, sentAt, retryAfterMs, error);
     // How long an outage is nobody knows so well: after a longer one than is waited for, it is probed.
     else if (isTold && retryAfterMs <= operation.policyOf(request).maxRetryAfterMs)
-      admission.pause(limitScope, retryAfterMs);
+      admission.pause(limitScope, retryAfterMs, error);
   };
   return (sending, outcome, error, response) => {
     const { request, permit, sentAt } = sending;
     const { operation, url } = request;
     // First: a probe that is told to wait must release no other.
-    if (response) recordLimits(sending, outcome, response);
+    if (response) recordLimits(sending, outcome, error, response);
     // A body at its headers, and 511: something else has answered, as a captive portal does.
     const isElsewhere = outcome.kind === 'http' && outcome.status === 511;
     if (!isElsewhere && !['network', 'timeout', 'body'].includes(outcome.kind)) {
@@ -201,13 +205,19 @@ function isSentElsewhere(url: string, { redirected, url: end }: Response): boole
   return asked?.protocol === 'http:' && asked.origin !== toUrl(end)?.origin;
 }
 
-/** The error of an attempt that its origin did not let go in time. */
-function refuse(operation: Operation, request: SentRequest, admission: Admission): NotSentError {
-  // What an earlier attempt may have done, this one does not undo.
-  const processed = operation.effects.wasSent() ? 'unknown' : 'no';
+/**
+ * The error of an attempt that its origin did not let go in time: where an attempt before it has failed, that failure,
+ * which says more than that one more was not sent.
+ */
+function refuse(operation: Operation, request: SentRequest, admission: Admission): unknown {
+  const { errors } = operation;
   const { reason, retryAt } = admission.whyPaused(targetOf(operation, request));
+  if (errors.lastError !== undefined) return errors.recordExpiry(retryAt);
+  // What an earlier submission, or another request of the attempt, may have done, this one does not undo.
+  const processed = operation.effects.wasSent() ? 'unknown' : 'no';
   const outcome: Failure = { kind: 'paused-too-long', reason, retryAt, processed };
   const text = `${pausedText[reason]}. The request was not sent.`;
-  const cause = operation.errors.lastError ?? admission.outcomes.lastFailure();
+  const limit = admission.origin.limits.causeOf(request.limitScope);
+  const cause = (reason === 'rate-limited' ? limit : undefined) ?? admission.outcomes.lastFailure();
   return createError(NotSentError, text, operation, outcome, cause, { request });
 }

@@ -42,10 +42,10 @@ export interface SteadyInit extends KeyedInit {
   /** Sending this again does no harm, whatever its method: a search sent by POST. @default false */
   readonly idempotent?: boolean | undefined;
   /**
-   * What a good answer must be. `json` refuses one whose content type is another than
-   * `application/json`, `*+json`, `text/plain`, `application/octet-stream` (or S3's
-   * `binary/octet-stream`) or none, with an `UnexpectedContentError`: something in between has
-   * answered. `any` takes every answer, for a server whose content type is wrong.
+   * What a good answer must be. `json` refuses one that neither says that it is JSON, nor is JSON or empty, with
+   * an `UnexpectedContentError`: something in between has answered. The body decides where the content type is
+   * another than `application/json`, `*+json`, `text/plain`, `application/octet-stream` (or S3's
+   * `binary/octet-stream`) or none. `any` takes every answer.
    *
    * @default that of its API; else `json` for `steady.json`, and for `steady.fetch` all but the HTML page that a write was redirected to
    */

@@ -24,8 +24,8 @@ export interface JsonInit extends SteadyInit {
 /**
  * Sends and reads JSON within one attempt. A good answer without content, whatever its status, is `null`.
  *
- * @throws what `steady.fetch` throws; an `UnexpectedContentError` when the answer says that it is no
- * JSON, as the page of a captive portal does (see `expect`); a SyntaxError when the body is not JSON; a TypeError when
+ * @throws what `steady.fetch` throws; an `UnexpectedContentError` when the answer neither is JSON nor
+ * says so, as the page of a captive portal does (see `expect`); a SyntaxError when the body is not JSON; a TypeError when
  * `json` cannot be written as JSON, or is given beside `body`.
  *
  * @example

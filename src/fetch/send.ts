@@ -8,6 +8,7 @@ import { classifyStatus } from './attempt/classify.ts';
 import { failed, recoverRejection } from './attempt/failure.ts';
 import { accept, receiveAnswer, refuseWithProblem } from './attempt/answer.ts';
 import { watchCsp } from './attempt/own-side.ts';
+import { isJsonBody } from './attempt/json-body.ts';
 import { extensionsOf, type Recovery, runStep, sign } from './extension.ts';
 import { isBodySpent, type SteadyInit } from './init.ts';
 import { checkUnkeyed } from './keys.ts';
@@ -44,7 +45,9 @@ export async function send(
         throwIfAborted(request);
       }
       const response = await transmit(attempt);
-      const shown = classifyStatus(attempt, response);
+      const byHeaders = classifyStatus(attempt, response);
+      const isJson = byHeaders?.kind === 'body' && (await isJsonBody(attempt, response));
+      const shown = isJson ? undefined : byHeaders;
       const classifying = classify(attempt, response, shown);
       const failure = classifying ? await classifying : shown;
       const recovery = failure && (await recover(attempt, response, failure));

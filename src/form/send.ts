@@ -91,12 +91,13 @@ function isStuck(
   error: Error,
   wasSent: boolean,
 ): boolean {
-  const { kind } = reportOf(error, createdAt).failure;
+  const { failure, decision } = reportOf(error, createdAt);
+  const { kind } = failure;
   // The lifetime of keys at its API has changed since it was sent.
   if (kind === 'expired' || kind === 'age-unknown')
     submissions.update(key, { expiresAt: createdAt });
   // The first press, and one that was not sent to its end, tell nothing about the next.
-  if (!wasSent || kind === 'aborted' || kind === 'paused-too-long') return false;
+  if (!wasSent || kind === 'aborted' || decision?.reason === 'paused-too-long') return false;
   submissions.update(key, { fruitless: fruitless + 1 });
   const known = submissions.read();
   return known?.key === key && known.isRepeatable === true && isFruitless(known);

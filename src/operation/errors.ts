@@ -14,9 +14,9 @@ export type SteadfetchErrorCode =
   | 'network'
   /** {@link TimeoutError}: the attempt exceeded its `timeout`. */
   | 'timeout'
-  /** {@link UnexpectedContentError}: a 2xx answer came, and its content type is not the requested one. */
+  /** {@link UnexpectedContentError}: a 2xx answer came, and it is not the requested content. */
   | 'unexpected-content'
-  /** {@link NotSentError}: the attempt was not sent. Its `outcome` says why, and its `cause` is the failure before it. */
+  /** {@link NotSentError}: the operation was not sent. Its `outcome` says why. */
   | 'not-sent'
   /**
    * {@link SteadfetchError}: the user pressed Cancel, or the outbox entry was discarded, or its outbox
@@ -116,7 +116,7 @@ export class NetworkError extends SteadfetchError {
 }
 
 /**
- * A 2xx answer came, and its content type is not the requested one: a captive portal, a proxy, a login page
+ * A 2xx answer came, and it is not the requested content, by its type and by its body: a captive portal, a proxy, a login page
  * or the fallback page of a single-page app answered. It is unknown what the server did.
  */
 export class UnexpectedContentError extends SteadfetchError {
@@ -135,8 +135,9 @@ export class TimeoutError extends SteadfetchError {
 }
 
 /**
- * The attempt was not sent: it was paused for longer than `maxPauseMs`, must not be paused (`whenDown:
- * 'fail'`), or was cancelled before. Its `outcome` says which, and its `cause` is the failure before it.
+ * The operation was not sent: it was paused for longer than `maxPauseMs`, must not be paused (`whenDown:
+ * 'fail'`), or was cancelled before. Its `outcome` says which, and its `cause` is the failure that closed its
+ * endpoint. An operation that has failed before ends with that failure, and the decision `paused-too-long`.
  */
 export class NotSentError extends SteadfetchError {
   override readonly name = 'NotSentError' as const;

@@ -184,14 +184,19 @@ export class Admission {
   }
 
   /** Pauses a scope for a Retry-After. */
-  pause(limitScope: string, retryAfterMs: number): void {
-    this.origin.limits.pause(limitScope, retryAfterMs);
+  pause(limitScope: string, retryAfterMs: number, cause?: unknown): void {
+    this.origin.limits.pause(limitScope, retryAfterMs, cause);
     this.#pump();
   }
 
   /** Records a 429 to an attempt sent at `sentAt`, with its Retry-After if it had one. */
-  refuse(limitScope: string, sentAt: number, retryAfterMs: number | undefined): void {
-    this.origin.limits.refuse(limitScope, sentAt, retryAfterMs);
+  refuse(
+    limitScope: string,
+    sentAt: number,
+    retryAfterMs: number | undefined,
+    cause?: unknown,
+  ): void {
+    this.origin.limits.refuse(limitScope, sentAt, retryAfterMs, cause);
     this.#pump();
   }
 

@@ -22,6 +22,8 @@ class RateLimit {
   leastUntil: number = -Infinity;
   remaining: number = Infinity;
   resetAt: number = -Infinity;
+  /** The failure that has paused it; undefined where another tab has told of it. */
+  cause: unknown;
   readonly pace: Pace;
   #pausedAt = -Infinity;
   #sentAt = -Infinity;
@@ -51,7 +53,8 @@ class RateLimit {
     return now >= keptUntil && this.pace.isOver(now) && !this.holds(now);
   }
 
-  pause(now: number, ms: number): void {
+  pause(now: number, ms: number, cause?: unknown): void {
+    this.cause = cause ?? this.cause;
     const lateMs = Math.min(ms * lateShare, latestMs) * this.#shareOf();
     this.#pausedAt = now;
     this.leastUntil = Math.max(this.leastUntil, now + ms);
@@ -119,18 +122,18 @@ export class RateLimits {
   }
 
   /** Pauses a scope for a Retry-After. */
-  pause(scope: string, retryAfterMs: number): void {
-    this.#of(scope).pause(this.#clock.now(), retryAfterMs);
+  pause(scope: string, retryAfterMs: number, cause?: unknown): void {
+    this.#of(scope).pause(this.#clock.now(), retryAfterMs, cause);
     this.#post({ kind: 'limit', scope, forMs: retryAfterMs, remaining: 0 });
   }
 
   /** Records a 429 to a request sent at `sentAt`, with its Retry-After if it had one. */
-  refuse(scope: string, sentAt: number, retryAfterMs: number | undefined): void {
+  refuse(scope: string, sentAt: number, retryAfterMs: number | undefined, cause?: unknown): void {
     const limit = this.#of(scope);
     const now = this.#clock.now();
     const leastMs = retryAfterMs ?? (limit.remaining <= 0 ? limit.resetAt - now : 0);
     const pauseMs = limit.pace.refuse(now, sentAt, Math.max(0, leastMs));
-    limit.pause(now, Math.max(leastMs, pauseMs));
+    limit.pause(now, Math.max(leastMs, pauseMs), cause);
     if (pauseMs > 0) this.#post({ kind: 'pace', scope, ...limit.pace.toMessage(pauseMs) });
   }
 
@@ -165,6 +168,11 @@ export class RateLimits {
     limit.spend(this.#clock.now(), countWaiting(scope), this.#random);
     const isLimited = limit.pace.gapMs > 0 || limit.remaining < Infinity;
     if (isLimited) this.#post({ kind: 'pace', scope, ...limit.pace.toMessage(0) });
+  }
+
+  /** The latest failure that has paused a scope. */
+  causeOf(scope: string): unknown {
+    return this.known.get(scope)?.cause;
   }
 
   /** Until when requests wait; `-Infinity` if none has to. */

@@ -248,11 +248,12 @@ export function nextStepOf(
     // A request that could not be sent will not be a better one; what is paused was none.
     if (reason) return { kind: 'dead', reason };
   }
-  const isPaused = isSignedOut || (failure.kind === 'paused-too-long' && !wasSent);
+  const isOver = decision.reason === 'paused-too-long';
+  const isPaused = isSignedOut || (isOver && !wasSent);
   const made = isPaused ? attempts - 1 : attempts;
   if (made - unsent >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
   // What the admission knows of its own waits does not outlive them: a later attempt asks it again.
-  const askedMs = failure.kind === 'http' ? failure.retryAfterMs : undefined;
+  const askedMs = failure.kind === 'http' && !isOver ? failure.retryAfterMs : undefined;
   const toldMs = isSignedOut ? Math.max(0, renewableAt - nowMs) : askedMs;
   const waitMs = decision.kind === 'retry' ? decision.delayMs : Math.max(backoffMs(), toldMs ?? 0);
   const nextRetryAt = nowMs + waitMs;

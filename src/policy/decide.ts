@@ -2,7 +2,7 @@ import { callApp, isBoolean, type OnMistake } from '../lib/input/callback.ts';
 import type { Random } from '../lib/clock.ts';
 import { backoffDelay } from './backoff.ts';
 import type { Operation, RetryReason } from './operation.ts';
-import type { Policy } from './options.ts';
+import { type Policy, retryDefaults } from './options.ts';
 import { type Failure, type FailureDetails, isUnavailable, type Processed } from './outcome.ts';
 
 /** Why an operation ends with its failure. */
@@ -83,6 +83,15 @@ export interface DecideContext {
   /** Receives what is wrong with the return value of `shouldRetry`. @default none */
   readonly onMistake?: OnMistake | undefined;
 }
+
+/** React Query alone retries a query so often, however long its attempts take. */
+const ownRetries = 3;
+
+/** Whether the next attempt of a query is one that React Query alone makes: only a deadline of the app's is shorter than the work of the query. */
+export const isOwed = (
+  { kind, attempt }: Pick<Operation, 'kind' | 'attempt'>,
+  { deadlineMs }: Pick<Policy, 'deadlineMs'>,
+): boolean => kind === 'query' && attempt <= ownRetries && deadlineMs >= retryDefaults.deadlineMs;
 
 /** Retry-After is a lower bound, so jitter goes on top: up to a tenth. */
 export const retryAfterJitter = 0.1;
@@ -266,10 +275,11 @@ const stopRules: readonly StopRule[] = [
     ({ failure: { retryAfterMs }, isPaced, context: { limitedMs = 0 }, policy }) =>
       (retryAfterMs ?? (isPaced ? limitedMs : 0)) > policy.maxRetryAfterMs,
   ],
-  /** Deadline: The next attempt would start after `deadlineMs`. */
+  /** Deadline: The next attempt would start after `deadlineMs`; unless that is below its default, a query has React Query's three retries all the same. */
   [
     'deadline',
     (failed) => {
+      if (isOwed(failed.operation, failed.policy)) return false;
       const { startedAt, progressedAt = startedAt, pausedMs } = failed.operation;
       const leftMs = progressedAt + pausedMs + failed.policy.deadlineMs - failed.context.nowMs;
       return failed.wait().delayMs > leftMs;

@@ -51,10 +51,15 @@ export interface PolicyOptions {
   readonly capMs?: number | undefined;
   /** Retries after the first attempt. @default 3 */
   readonly maxRetries?: number | undefined;
-  /** No attempt starts later than this after the operation's start or last progress, in milliseconds. @default 90000 */
+  /**
+   * No attempt starts later than this after the operation's start or last progress, in milliseconds. Unless it is
+   * below the default, a query has the three retries of React Query all the same. @default 90000
+   */
   readonly deadlineMs?: number | undefined;
   /**
-   * How long one attempt waits for its headers, and then for each next part of its body, in milliseconds.
+   * How long one attempt waits for its headers, and then for each next part of its body, in milliseconds. The
+   * wait for the headers is doubled after each attempt of the operation that was too late, at most twice. By
+   * default it is 60000 for a write that may not be sent twice.
    * @default 10000
    */
   readonly timeout?: Timeout | undefined;
@@ -123,12 +128,15 @@ export const retryDefaults: Pick<
   maxRetryAfterMs: 60_000,
 };
 
+/** The default of `timeout`. */
+export const defaultTimeoutMs = 10_000;
+
 const definePreset = (own?: Partial<Policy>): Policy =>
   Object.freeze({
     ...retryDefaults,
     backoff: 'full',
     fastRetryMs: 50,
-    timeout: 10_000,
+    timeout: defaultTimeoutMs,
     uploadBytesPerSecond: 32_000,
     whenDown: 'pause',
     whenBack: 'refetch',

@@ -28,7 +28,7 @@ export type PauseReason =
  * | `body` | a 2xx answer began, and its body broke, could not be read, or is not what was asked for | yes; unknown where a proxy or a portal may have answered |
  * | `aborted` | the caller aborted, or the user cancelled | unknown; no if it was not sent |
  * | `invalid` | the request was not sent: a programming error, a file that cannot be read, the browser or an interceptor refused it | no |
- * | `paused-too-long` | it was not sent: it was paused for as long as it may be | no; unknown if an earlier attempt was sent |
+ * | `paused-too-long` | it was not sent: it was paused for as long as it may be, before its first attempt | no; unknown if a request of it was sent |
  * | `expired` | it was not sent again: its idempotency key is older than its API keeps it | unknown |
  * | `age-unknown` | it was not sent again: the clock was set back since another page made its idempotency key, so its age is not known | unknown |
  * | `superseded` | it was not sent, or not again: a later write to its URL was, which it would undo | no; unknown if an earlier attempt was sent |

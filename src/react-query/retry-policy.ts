@@ -2,7 +2,13 @@ import { maxTimerMs, type Random, systemNow, systemRandom } from '../lib/clock.t
 import { callApp, isBoolean } from '../lib/input/callback.ts';
 import { checkNames } from '../lib/input/check.ts';
 import { type Foreign, readForeign } from '../operation/parts/foreign-error.ts';
-import { foreignJitter, mostRetries, retryAfterJitter, whyRetry } from '../policy/decide.ts';
+import {
+  foreignJitter,
+  isOwed,
+  mostRetries,
+  retryAfterJitter,
+  whyRetry,
+} from '../policy/decide.ts';
 import type { Operation, RetryReason } from '../policy/operation.ts';
 import {
   definePolicy,
@@ -152,7 +158,7 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
         retriedFor.filter((one) => one === reason).length >= (mostRetries[reason] ?? maxRetries)) ||
       failureCount >= maxRetries ||
       retryAfterMs > maxRetryAfterMs ||
-      delayMs > startedAt + deadlineMs - nowMs;
+      (!isOwed(operation, { deadlineMs }) && delayMs > startedAt + deadlineMs - nowMs);
     if (isOver) return undefined;
     granted.add({
       failureCount: failureCount + 1,

@@ -217,7 +217,7 @@ export function describeAdapter(originOf: () => string): void {
       await rejectionOf(api.get(talk.url));
       const error = await rejectionOf(api.get(talk.url));
       expect(axios.isAxiosError(error)).toBe(true);
-      expect((error as Error & { code: string }).code).toBe('ERR_NETWORK');
+      expect(error).toMatchObject({ code: 'ERR_BAD_RESPONSE', response: { status: 503 } });
       expect(isNotSentError((error as Error).cause)).toBe(true);
       expect(outcomeOf(error)).toMatchObject({ kind: 'paused-too-long', processed: 'no' });
       expect((await talk.log()).requests).toHaveLength(2);

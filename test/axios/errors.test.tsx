@@ -1,7 +1,7 @@
 import { MutationObserver } from '@tanstack/react-query';
 import { act, renderHook } from '@testing-library/react';
 import type { ReactNode } from 'react';
-import axios from 'axios';
+import axios, { type AxiosError } from 'axios';
 import {
   classifyOutcomes,
   isSteadfetchError,
@@ -87,33 +87,17 @@ interface Way {
 
 const notSent = { name: 'AxiosError', code: 'ERR_NETWORK', isAxiosError: true };
 const canceled = { name: 'CanceledError', code: 'ERR_CANCELED', isAxiosError: true };
-const down = [answer(503)];
+const down = [answer(503, { message: 'Maintenance' })];
+const answered = {
+  name: 'AxiosError',
+  code: 'ERR_BAD_RESPONSE',
+  response: { status: 503, data: { message: 'Maintenance' } },
+};
 const keyed = {
   apis: [{ match: url, idempotency: { ...profiles.draft, lifetimeMs: 100 } }],
 } as const;
 
 const ways: Readonly<Record<string, Way>> = {
-  'a query whose next attempt is paused for too long': {
-    config: { policy: { maxPauseMs: 2000 } },
-    answers: down,
-    run: ({ ask }) => ask(),
-    error: notSent,
-    outcome: { kind: 'paused-too-long' },
-  },
-  'a query that is not to wait': {
-    config: { policy: { whenDown: 'fail' } },
-    answers: down,
-    run: ({ ask }) => ask(),
-    error: notSent,
-    outcome: { kind: 'paused-too-long' },
-  },
-  'retry, paused for too long': {
-    config: { policy: { maxPauseMs: 2000 } },
-    answers: down,
-    run: ({ steady, api }) => retry(steady, ({ signal }) => api.get(url, { signal })),
-    error: notSent,
-    outcome: { kind: 'paused-too-long' },
-  },
   'a lone request, paused for too long': {
     config: { policy: { maxPauseMs: 100 } },
     answers: down,
@@ -121,15 +105,8 @@ const ways: Readonly<Record<string, Way>> = {
       await takeDown(api);
       return api.get(url);
     },
-    error: notSent,
+    error: answered,
     outcome: { kind: 'paused-too-long', processed: 'no' },
-  },
-  'a mutation, paused for too long': {
-    config: { policy: { maxPauseMs: 2000 }, apis: [{ match: url, idempotency: profiles.draft }] },
-    answers: down,
-    run: submit,
-    error: notSent,
-    outcome: { kind: 'paused-too-long' },
   },
   'a mutation whose key has expired': {
     config: keyed,
@@ -189,6 +166,104 @@ describe('what ends otherwise than by an answer of axios is an error of axios al
       expect(outcomeOf(thrown)).toMatchObject(outcome);
     },
   );
+});
+
+/** Its server answers each time, and each time with a failure. Alone, axios has a `response` then, and apps read it. */
+const whereAnswered: Readonly<Record<string, Pick<Way, 'config' | 'run'> & { answer?: Response }>> =
+  {
+    'a query whose next attempt is paused for too long': {
+      config: { policy: { maxPauseMs: 2000 } },
+      run: ({ ask }) => ask(),
+    },
+    'a query that is not to wait': {
+      config: { policy: { whenDown: 'fail' } },
+      run: ({ ask }) => ask(),
+    },
+    'retry, paused for too long': {
+      config: { policy: { maxPauseMs: 2000 } },
+      run: ({ steady, api }) => retry(steady, ({ signal }) => api.get(url, { signal })),
+    },
+    'retry, whose function has an error of its own': {
+      config: { policy: { maxPauseMs: 2000 } },
+      run: ({ steady, api }) =>
+        retry(steady, ({ signal }) =>
+          api.get(url, { signal }).catch((error: unknown) => {
+            const { response } = error as AxiosError;
+            throw Object.assign(new Error('Mapped', { cause: error }), { response });
+          }),
+        ),
+    },
+    'a mutation, paused for too long': {
+      config: { policy: { maxPauseMs: 2000 }, apis: [{ match: url, idempotency: profiles.draft }] },
+      run: submit,
+    },
+    'a lone request, paused for too long': {
+      config: { policy: { maxPauseMs: 100 } },
+      async run({ api }) {
+        await takeDown(api);
+        return api.get(url);
+      },
+    },
+    'a lone write beside it': {
+      config: { policy: { whenDown: 'fail' } },
+      async run({ api }) {
+        await takeDown(api);
+        return api.post(url, {});
+      },
+    },
+    'a request within a Retry-After': {
+      config: { policy: { maxPauseMs: 100 } },
+      answer: new Response('{"message":"Slow"}', {
+        status: 429,
+        headers: { 'content-type': 'application/json', 'retry-after': '90' },
+      }),
+      async run({ api }) {
+        await rejectionOf(api.get(url));
+        return api.get(url);
+      },
+    },
+    'a query within a Retry-After': {
+      answer: new Response('{"message":"Slow"}', {
+        status: 429,
+        headers: { 'content-type': 'application/json', 'retry-after': '90' },
+      }),
+      async run({ ask }) {
+        await rejectionOf(ask());
+        return ask();
+      },
+    },
+    'a request within the Retry-After of a 503': {
+      config: { policy: { whenDown: 'fail' } },
+      answer: new Response('{"message":"Slow"}', {
+        status: 503,
+        headers: { 'content-type': 'application/json', 'retry-after': '20' },
+      }),
+      async run({ api }) {
+        await rejectionOf(api.get(url));
+        return api.get(url);
+      },
+    },
+  };
+
+test.each(Object.entries(whereAnswered))(
+  'where the server answers each time, the error has an answer: %s',
+  async (_, { config = {}, run, answer: given = down[0] }) => {
+    const opened = open(config, given);
+    const failing = rejectionOf(run(opened));
+    await opened.time.advance(120_000);
+    const { response } = (await failing) as AxiosError<{ message: string }>;
+    expect(response?.status).toBe(given?.status);
+    expect(response?.data.message).toMatch(/^(Maintenance|Slow)$/);
+    expect(response?.headers['content-type']).toBe('application/json');
+  },
+);
+
+test('JSON under another content type is data, where JSON is expected', async () => {
+  const { api } = open(
+    { apis: [{ match: url, expect: 'json' }] },
+    new Response('{"id":1}', { headers: { 'content-type': 'text/html' } }),
+  );
+  expect((await api.get<unknown>(url)).data).toEqual({ id: 1 });
 });
 
 test.each([404, 409, 503])(

@@ -83,7 +83,7 @@ describe.each(Object.entries(routers))('%s', (name, open) => {
     server.plan(`/api${path('3')}`, 503, 503, 503, 503);
     const { time, times, text } = await start('3');
     await time.advance(500);
-    expect(text()).toBe('Failed (not-sent). Try again');
+    expect(text()).toBe('Failed (http). Try again');
     expect(times()).toEqual([0, 500]);
   });
 

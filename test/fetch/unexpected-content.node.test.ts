@@ -53,33 +53,145 @@ describe('steady.json', () => {
     expect(body).not.toHaveBeenCalled();
   });
 
-  test.each([
+  const wrongTypes = [
     'text/html',
     'TEXT/HTML; charset=utf-8',
     'application/xhtml+xml',
     'text/xml',
-    'image/png',
+    'application/xml',
     'application/jsonp',
     'application/json-seq',
+    'application/json+protobuf',
+    'text/x-json',
     'text/javascript',
+    'json',
     'application/json, text/html',
-  ])(
-    'refuses an answer of type "%s", whatever its body, and leaves that to be read',
-    async (type) => {
-      const { json } = create(fakeServer(typed(type)));
-      const error = await rejectionOf(json(url, { method: 'PUT' }));
-      expect(error).toBeInstanceOf(UnexpectedContentError);
-      expect(isUnexpectedContentError(error)).toBe(true);
-      expect(error).toMatchObject({
-        code: 'unexpected-content',
-        message: `The server answered 200, with content type ${type.toLowerCase().replace(/;.*/, '')} where JSON was expected.`,
-        outcome: { kind: 'body', status: 200, processed: 'unknown' },
-      });
-      expect(await (error as UnexpectedContentError).response.text()).toBe('{"id":1}');
-    },
-  );
+  ];
 
-  test('an answer without content has no type', async () => {
+  test.each(wrongTypes)('takes JSON of type "%s", and an empty body as null', async (type) => {
+    const values: [body: string, value: unknown][] = [
+      ['{"id":1}', { id: 1 }],
+      ['[1]', [1]],
+      ['"text"', 'text'],
+      ['-1', -1],
+      ['0', 0],
+      ['true', true],
+      ['false', false],
+      ['null', null],
+      ['\uFEFF \n{"id":1}', { id: 1 }],
+      ['', null],
+      [' \r\n\t', null],
+    ];
+    for (const [body, value] of values) {
+      const server = fakeServer(typed(type, body));
+      const { json, fetch } = create(server, {
+        apis: [{ match: origin, idempotency: profiles.draft }],
+      });
+      const init = { method: 'POST', idempotencyKey: 'k-1' };
+      expect(await json(url, init)).toEqual(value);
+      const response = await fetch(url, { expect: 'json' });
+      expect(await response.text()).toBe(body.replace('\uFEFF', ''));
+      expect(server.requests).toHaveLength(2);
+    }
+  });
+
+  test('which is large, and comes in parts, is not parsed before it is read', async () => {
+    const large = JSON.stringify({ id: 'x'.repeat(200_000) });
+    const { json } = create(fakeServer(typed('text/html', large)));
+    expect(JSON.stringify(await json(url))).toBe(large);
+    const parts = [' ', '\n', '{"i', 'd":1', '}'];
+    const parting = createSteadfetch({
+      fetch: async () =>
+        new Response(
+          new ReadableStream({
+            pull(controller) {
+              const part = parts.shift();
+              if (part === undefined) controller.close();
+              else controller.enqueue(new TextEncoder().encode(part));
+            },
+          }),
+          { headers: { 'content-type': 'text/html' } },
+        ),
+    });
+    expect(await parting.json(url)).toEqual({ id: 1 });
+  });
+
+  test.each(
+    [...wrongTypes, 'image/png', 'text/event-stream'].flatMap((type) =>
+      ['<!doctype html>', ' \n <p>', 'OK', 'true story', '{"id":', 'data: 1', ")]}'{}"].map(
+        (body) => [type, body] as const,
+      ),
+    ),
+  )('refuses what is no JSON of type "%s", and leaves it to be read: %s', async (type, body) => {
+    const { json } = create(fakeServer(typed(type, body)));
+    const error = await rejectionOf(json(url, { method: 'PUT' }));
+    expect(error).toBeInstanceOf(UnexpectedContentError);
+    expect(isUnexpectedContentError(error)).toBe(true);
+    expect(error).toMatchObject({
+      code: 'unexpected-content',
+      message: `The server answered 200, with content type ${type.toLowerCase().replace(/;.*/, '')} where JSON was expected.`,
+      outcome: { kind: 'body', status: 200, processed: 'unknown' },
+    });
+    expect(await (error as UnexpectedContentError).response.text()).toBe(body);
+  });
+
+  test('refuses a page that never ends by its first byte', async () => {
+    let pulls = 0;
+    const { json } = createSteadfetch({
+      fetch: async () =>
+        new Response(
+          new ReadableStream(
+            {
+              pull(controller) {
+                if (pulls++ === 0) controller.enqueue(new TextEncoder().encode('<'));
+                return pulls === 1 ? undefined : new Promise(() => {});
+              },
+            },
+            { highWaterMark: 0 },
+          ),
+          { headers: { 'content-type': 'text/html' } },
+        ),
+    });
+    expect(await rejectionOf(json(url, { policy: { maxRetries: 0 } }))).toMatchObject({
+      code: 'unexpected-content',
+    });
+  });
+
+  test('JSON of another type whose body breaks off is a broken body', async () => {
+    const { json } = createSteadfetch({
+      fetch: async () =>
+        new Response(
+          new ReadableStream({
+            start(controller) {
+              controller.enqueue(new TextEncoder().encode('{"id'));
+            },
+            pull: (controller) => controller.error(new TypeError('reset')),
+          }),
+          { headers: { 'content-type': 'text/html' } },
+        ),
+    });
+    expect(await rejectionOf(json(url))).toMatchObject({
+      code: 'network',
+      outcome: { kind: 'body', status: 200 },
+    });
+  });
+
+  test('a write that was redirected to a page without content is not done', async () => {
+    const { json } = createSteadfetch({
+      fetch: async () =>
+        Object.defineProperty(
+          new Response('', { headers: { 'content-type': 'text/html' } }),
+          'redirected',
+          { value: true },
+        ),
+    });
+    expect(await rejectionOf(json(url, { method: 'PUT' }))).toMatchObject({
+      code: 'unexpected-content',
+    });
+    expect(await json(url)).toBeNull();
+  });
+
+  test('an answer that cannot have a body has no type', async () => {
     const { json } = create(fakeServer(answer(204, null, { 'content-type': 'text/html' })));
     expect(await json(url)).toBeNull();
   });

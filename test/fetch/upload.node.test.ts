@@ -20,9 +20,7 @@ async function limitOf(
   const startedAt = Date.now();
   const steady = createSteadfetch({ fetch: fakeServer(hang).fetch, policy });
   const sent =
-    given instanceof Request
-      ? steady.fetch(given)
-      : steady.fetch(url, { method: 'POST', ...given });
+    given instanceof Request ? steady.fetch(given) : steady.fetch(url, { method: 'PUT', ...given });
   const result = observe(sent);
   await vi.advanceTimersByTimeAsync(0);
   while (result.state === 'pending' && Date.now() - startedAt < 2_000_000) {
@@ -39,7 +37,7 @@ function form(): FormData {
   return data;
 }
 
-const request = (body: BodyInit): Request => new Request(url, { method: 'POST', body });
+const request = (body: BodyInit): Request => new Request(url, { method: 'PUT', body });
 
 const bodies: readonly (readonly [name: string, given: () => Init | Request, addedMs: number])[] = [
   ['none', () => ({}), 0],
@@ -66,7 +64,38 @@ const bodies: readonly (readonly [name: string, given: () => Init | Request, add
     312_500,
   ],
   ['what fetch makes a text of', () => ({ body: 42 as unknown as string }), 0],
-  ['a Request of text', () => request('x'.repeat(64_000)), 0],
+  ['a Request of text', () => request('x'.repeat(64_000)), 2000],
+  ['a Request of a short text', () => request('x'.repeat(1400)), 0],
+  [
+    'a Request of JSON',
+    () =>
+      new Request(url, {
+        method: 'PUT',
+        body: JSON.stringify('x'.repeat(63_998)),
+        headers: { 'content-type': 'application/json' },
+      }),
+    2000,
+  ],
+  [
+    'a Request of JSON bytes',
+    () =>
+      new Request(url, {
+        method: 'PUT',
+        body: bytes(64_000),
+        headers: { 'content-type': 'application/json' },
+      }),
+    2000,
+  ],
+  [
+    'a Request with a Content-Length',
+    () =>
+      new Request(url, {
+        method: 'PUT',
+        body: bytes(64_000),
+        headers: { 'content-length': '64000' },
+      }),
+    2000,
+  ],
   ['a Request of bytes: as if they were 10 MB', () => request(bytes(10)), 312_500],
   [
     'a stream: as if it were 10 MB',
@@ -96,7 +125,7 @@ test.each<readonly [PolicyOptions, number]>([
 test('no limit stays none', async () => {
   fakeTime();
   const steady = createSteadfetch({ fetch: fakeServer(hang).fetch, policy: { timeout: Infinity } });
-  void observe(steady.fetch(url, { method: 'POST', body: bytes(64_000) }));
+  void observe(steady.fetch(url, { method: 'PUT', body: bytes(64_000) }));
   await settled();
   expect(vi.getTimerCount()).toBe(0);
 });
@@ -112,7 +141,7 @@ describe('a stream', () => {
     const server = fakeServer(async (taken) => new Response(await taken.text()));
     const steady = createSteadfetch({ fetch: server.fetch });
     const body = new Blob(['all ', 'of it']).stream();
-    const response = await steady.fetch(url, { method: 'POST', body, duplex: 'half' } as Init);
+    const response = await steady.fetch(url, { method: 'PUT', body, duplex: 'half' } as Init);
     expect(await response.text()).toBe('all of it');
   });
 
@@ -123,7 +152,7 @@ describe('a stream', () => {
     const reader = body.getReader();
     await reader.read();
     reader.releaseLock();
-    const sent = steady.fetch(url, { method: 'POST', body, duplex: 'half' } as Init);
+    const sent = steady.fetch(url, { method: 'PUT', body, duplex: 'half' } as Init);
     expect(await rejectionOf(sent)).toBeInstanceOf(Error);
     expect(server.requests).toEqual([]);
   });
@@ -138,11 +167,10 @@ describe('a body that may still be on its way at its limit', () => {
     const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, policy });
     onTestFinished(() => steady.dispose());
     const results = [1, 2, 3].map(() =>
-      observe(steady.fetch(url, { method: 'POST', body: bytes(size) })),
+      observe(steady.fetch(url, { method: 'PUT', body: bytes(size) })),
     );
     await vi.advanceTimersByTimeAsync(10_000 + (size / uploadBytesPerSecond) * 1000);
-    const again = { method: 'POST', body: bytes(10), idempotent: true };
-    const next = observe(steady.fetch(url, again));
+    const next = observe(steady.fetch(url, { method: 'PUT', body: bytes(10) }));
     await settled();
     return { errors: results.map(({ error }) => error), next };
   }
@@ -160,7 +188,7 @@ describe('a body that may still be on its way at its limit', () => {
     const { errors } = await timeOut(12_800_000, 32_000);
     expect((errors[0] as TimeoutError).cause).toHaveProperty(
       'message',
-      `POST ${url}: no headers within 410000 ms, while its body of 12800000 bytes may be on its way; ` +
+      `PUT ${url}: no headers within 410000 ms, while its body of 12800000 bytes may be on its way; ` +
         'give it a longer `timeout` if it is slow by nature.',
     );
     expect(errors[0]).toMatchObject({ outcome: { processed: 'unknown' } });

@@ -35,7 +35,10 @@ function orderOf(
   const queue = new WaitQueue();
   const names = new Map<unknown, string>();
   for (const [name, ask] of asks)
-    names.set(queue.add({ ...usual, id: ++lastId, ...ask }, Infinity, nobody), name);
+    names.set(
+      queue.add({ ...usual, id: ++lastId, ...ask }, { expiresAt: Infinity, endsFrom: 0 }, nobody),
+      name,
+    );
   const order: string[] = [];
   while (queue.size() > 0) {
     const first = firstOf(queue.groups(), ({ shared }) => failuresOf(shared.endpoint));

@@ -32,6 +32,23 @@ describe('maxRetries', () => {
 });
 
 describe('deadlineMs', () => {
+  test.each([
+    ['query', 1, 90_000, 'retry: network'],
+    ['query', 3, 90_000, 'retry: network'],
+    ['query', 1, 120_000, 'retry: network'],
+    ['query', 4, 90_000, 'stop: deadline'],
+    ['query', 1, 89_999, 'stop: deadline'],
+    ['mutation', 1, 90_000, 'stop: deadline'],
+    ['call', 1, 90_000, 'stop: deadline'],
+  ] as const)(
+    'long after it, attempt %2$i of a %1$s with %3$i ms: %4$s',
+    (kind, attempt, deadlineMs, decision) => {
+      const policy = { ...oneSecond, deadlineMs, maxRetries: 10 };
+      const operation = anOperation({ kind, attempt, startedAt: nowMs - 10_000_000 });
+      expect(brief(decideOn(network, operation, { policy }))).toBe(decision);
+    },
+  );
+
   test('a wait that ends exactly at the deadline is allowed', () => {
     const policy = { ...oneSecond, deadlineMs: 1000 };
     expect(decideOn(network, anOperation(), { policy })).toMatchObject({

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { backoffDelay, decide, type Decision } from 'steadfetch';
+import { isOwed } from '../../src/policy/decide.ts';
 import { seededRandom } from 'steadfetch/testing';
 import { describe, expect, test } from 'vitest';
 import {
@@ -74,7 +75,8 @@ describe(`decide (seed ${seed})`, () => {
         return (
           decision.kind === 'stop' ||
           (operation.attempt <= policy.maxRetries &&
-            decision.retryAt <= operation.startedAt + operation.pausedMs + policy.deadlineMs &&
+            (isOwed(operation, policy) ||
+              decision.retryAt <= operation.startedAt + operation.pausedMs + policy.deadlineMs) &&
             askedMs <= policy.maxRetryAfterMs)
         );
       }),

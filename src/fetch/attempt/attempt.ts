@@ -9,9 +9,10 @@ import type { Effect } from '../../operation/parts/effects.ts';
 import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
 import { checkFiles, mayBeCached } from '../init.ts';
+import { isStream } from './media-type.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 import type { Sending } from '../sending.ts';
-import { bodyBytes, headersLimitOf } from './headers-limit.ts';
+import { bodyBytes, headersLimitOf, type Limited, measureText } from './headers-limit.ts';
 import type { Line, Lines } from './line.ts';
 import { type Progress, Silence } from './silence.ts';
 
@@ -33,6 +34,8 @@ export interface Client {
   readonly isUnsent: (cause: unknown) => boolean;
   /** The body of an answer, which it keeps elsewhere than in the answer. */
   readonly readData: (init: RequestInit) => unknown;
+  /** Its own error of a request that has failed; undefined where it has none. */
+  readonly errorOf: (init: RequestInit) => unknown;
   /** Makes what turns an error of ours into one of this client. */
   readonly errorMaker: (init: RequestInit) => ErrorMaker;
 }
@@ -84,7 +87,7 @@ export class Attempt implements EventListenerObject {
   /** Undefined where it asks no server. */
   sending: Sending | undefined;
   /** The size of its body, about. */
-  readonly bytes: number;
+  bytes: number;
   /** Undefined where it waits for no other. */
   line: Line | undefined;
   readonly silence: Silence;
@@ -93,6 +96,7 @@ export class Attempt implements EventListenerObject {
   /** What its headers show, where they show that it failed. */
   failure: Failure | undefined;
   readonly #controller: AbortController = new AbortController();
+  readonly #limited: Limited;
   #number = 0;
   #bytesRead = 0;
   /** Its bodies, clones too, that were not cancelled. */
@@ -119,7 +123,17 @@ export class Attempt implements EventListenerObject {
     const mustLeave = isAgain && mayBeCached(request, init);
     this.init = mustLeave ? { ...init, signal, cache: 'no-cache' } : { ...init, signal };
     this.bytes = bodyBytes(input, init);
-    const headersMs = headersLimitOf(policy, this.bytes, operation.given.timeoutFactor);
+    const { permit, admission } = sending ?? {};
+    // A probe of what may be gone altogether finds out soon whether it is back.
+    const isSearching = permit?.isTrial && !admission?.origin.health.isBroken(request.endpoint);
+    const { retriedFor } = operation.errors;
+    this.#limited = {
+      isRepeated: operation.ref.kind === 'query' || request.isRepeatable,
+      timeouts: isSearching ? 0 : retriedFor.filter((reason) => reason === 'timeout').length,
+      usualMs: admission?.origin.latency.usual.get(request.endpoint),
+      factor: operation.given.timeoutFactor,
+    };
+    const headersMs = headersLimitOf(policy, this.bytes, this.#limited);
     const idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : timeout;
     const stop = (): void => {
       this.isLate = true;
@@ -169,6 +183,7 @@ export class Attempt implements EventListenerObject {
       this.#emit();
     }
     const { input } = request;
+    void this.#measure();
     const send = (): Promise<Response> =>
       client ? client.transport(input, this.init, silence) : transport(input, this.init);
     const { enter } = emitter;
@@ -211,6 +226,10 @@ export class Attempt implements EventListenerObject {
 
   /** Its headers have come. */
   receiveHeaders(answer: Response): void {
+    const { operation } = this.request;
+    // A limit of its own was given for silence in a body.
+    const isTold = typeof operation.policyOf(this.request).timeout === 'object';
+    if (!isTold && isStream(answer)) this.silence.allowQuiet();
     this.silence.awaitNothing();
     this.line?.receiveHeaders(this.silence, answer);
   }
@@ -289,6 +308,20 @@ export class Attempt implements EventListenerObject {
   settle(outcome: Outcome, error?: unknown, response?: Response): void {
     this.sending?.settle(outcome, error, response);
     this.#emit(outcome);
+  }
+
+  /** The limit grows with a text that is found to be long, while it is on its way. */
+  async #measure(): Promise<void> {
+    try {
+      const { input, operation } = this.request;
+      const bytes = await measureText(input, this.init);
+      if (bytes === undefined) return;
+      this.bytes = bytes;
+      const policy = operation.policyOf(this.request);
+      this.silence.setHeadersLimit(headersLimitOf(policy, bytes, this.#limited));
+    } catch {
+      // That of a polyfill cannot be copied.
+    }
   }
 
   #release(): void {

@@ -99,12 +99,13 @@ export class KeptBody {
     };
   }
 
-  /** Reads more than so many bytes, or all of it. @returns whether that was all. */
-  async readAhead(mostBytes: number): Promise<boolean> {
+  /** Reads more than so many bytes, or all of it, or until a part is enough. @returns whether that was all. */
+  async readAhead(mostBytes: number, isEnough?: (part: Bytes) => boolean): Promise<boolean> {
     let left = mostBytes;
     while (left >= 0) {
       const { done, value } = await this.#readNext();
       if (done) return true;
+      if (isEnough?.(value)) return false;
       left -= value.byteLength;
     }
     return false;

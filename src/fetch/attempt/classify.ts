@@ -9,6 +9,7 @@ import {
 } from '../../policy/outcome.ts';
 import type { SteadyRequest } from '../request.ts';
 import type { Attempt } from './attempt.ts';
+import { isFramed, isJson, mediaType } from './media-type.ts';
 
 /** The outcome of a good answer. */
 export const succeeded = (status: number): Outcome => ({ kind: 'ok', status, processed: 'yes' });
@@ -42,9 +43,6 @@ export function classifyStatus(
 /** What a server that says nothing better sends JSON as; only the body itself can tell. */
 const undecided = ['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'];
 
-const mediaType = ({ headers }: Response): string =>
-  (headers.get('content-type') ?? '').replace(/;.*/s, '').trim().toLowerCase();
-
 /**
  * Whether an answer says that it is something else than was asked for: the login page of a captive portal, the
  * page of a proxy, the fallback of a single-page app. And whether a write was redirected to a page, as by a
@@ -53,14 +51,14 @@ const mediaType = ({ headers }: Response): string =>
 function isUnexpected(response: Response, { expect, method }: SteadyRequest): boolean {
   const type = mediaType(response);
   if (expect !== 'json')
-    return !expect && response.redirected && !isSafeMethod(method) && isPage(type);
+    return !expect && response.redirected && !isSafeMethod(method) && isPage(response);
   // The body last: to ask for it costs the making of a stream.
   return !undecided.includes(type) && !isJson(type) && !!response.body;
 }
 
 /** Of a field that was sent twice, the last one counts. */
-const isPage = (type: string): boolean =>
-  /^(.*,\s*)?(text\/html|application\/xhtml\+xml)$/.test(type);
+export const isPage = (response: Response): boolean =>
+  /^(.*,\s*)?(text\/html|application\/xhtml\+xml)$/.test(mediaType(response));
 
 /**
  * What the headers of a 2xx say of the request. gRPC-web and the streams of Connect say at their end whether
@@ -69,10 +67,6 @@ const isPage = (type: string): boolean =>
 export const processedAtHeaders = (response: Response): Processed =>
   isFramed(response) ? 'unknown' : 'yes';
 
-/** Whether what has become of a call is said by a frame at the end of its body. */
-const isFramed = (response: Response): boolean =>
-  /^application\/(grpc-web|connect\+)/.test(mediaType(response));
-
 /** Whether an answer says that it is JSON: then, also what cannot be parsed came from whom it was asked of. */
 export function isJsonAnswer(response: Response): boolean {
   return isJson(mediaType(response));
@@ -80,6 +74,3 @@ export function isJsonAnswer(response: Response): boolean {
 
 /** What the content type is called in a message. */
 export const shownType = (response: Response): string => mediaType(response) || 'nothing';
-
-/** RFC 8259 §11, and the suffix of RFC 6839 §3.1. Of a field that was sent twice, the last one counts. */
-const isJson = (type: string): boolean => /^(.*,)?[^/,]+\/([^/,]+\+)?json$/.test(type);

@@ -28,7 +28,7 @@ const unreadable =
 /** Why a request was not sent. */
 export const pausedText: Readonly<Record<PauseReason, string>> = {
   offline: 'There is no connection to the network',
-  'server-down': 'The server cannot be reached',
+  'server-down': 'The server is not available',
   'rate-limited': 'The server takes no more requests for a while',
   queued: 'Too many requests are waiting',
 };
@@ -50,7 +50,7 @@ export function recordFailure<E>(
   reportFailure(error, report);
   // A client aborts at its own time limit, too, and then its error may mean anything.
   if (isRaw) operation.errors.recordRaw(isAborted ? undefined : report);
-  attempt.settle(failure, error, response);
+  attempt.settle(failure, attempt.context.client?.errorOf(attempt.init) ?? error, response);
   return error;
 }
 

@@ -151,9 +151,9 @@ export class Guard {
     return this.#isRead || !!this.#body?.locked;
   }
 
-  /** Reads more than so many bytes ahead, or all of it. @returns whether that was all. */
-  readAhead(mostBytes: number): Promise<boolean> {
-    return this.#attempt.awaitBody(this.#keep().readAhead(mostBytes));
+  /** Reads more than so many bytes ahead, or all of it, or until a part is enough. @returns whether that was all. */
+  readAhead(mostBytes: number, isEnough?: (part: Bytes) => boolean): Promise<boolean> {
+    return this.#attempt.awaitBody(this.#keep().readAhead(mostBytes, isEnough));
   }
 
   /** From now on its body has several readers. */

@@ -1,37 +1,75 @@
 import { sizeOf, unknownBytes } from '../../lib/body-parts.ts';
-import type { Policy } from '../../policy/options.ts';
+import { defaultTimeoutMs, type Policy } from '../../policy/options.ts';
 
 /** A body of so many bytes goes in one packet: nothing is added for it. */
 const packetBytes = 1400;
 /** The slowest line that is believed in: 2G. */
 const slowestBytesPerMs = 8;
 
+/** A limit ends a write that may not be sent twice for good, and most often after it was done. */
+const unrepeatableMs = 60_000;
+/** The limit of an operation is doubled so often: a server that hangs is not waited for much longer. */
+const mostDoublings = 2;
+
+/** What the time limit of an attempt is made of. */
+export interface Limited {
+  /** Its operation sends it again, if it is late. */
+  readonly isRepeated: boolean;
+  /** How many attempts of its operation were late. */
+  readonly timeouts: number;
+  /** How long its endpoint takes as a rule, in milliseconds; undefined where that is not known. */
+  readonly usualMs: number | undefined;
+  /** @default 1 */
+  readonly factor?: number | undefined;
+}
+
 /**
  * How long the headers of an answer are waited for, in milliseconds: as long as the policy says, and the time
- * that the body takes at `uploadBytesPerSecond`.
+ * that the body takes at `uploadBytesPerSecond`; longer after each attempt that was late, and where the endpoint
+ * is known to take longer.
  */
 export function headersLimitOf(
   { timeout, uploadBytesPerSecond }: Pick<Policy, 'timeout' | 'uploadBytesPerSecond'>,
   bytes: number,
-  factor: number = 1,
+  { isRepeated, timeouts, usualMs = 0, factor = 1 }: Limited,
 ): number {
-  const leastMs = typeof timeout === 'object' ? timeout.headersMs : timeout;
+  const givenMs = typeof timeout === 'object' ? timeout.headersMs : timeout;
+  const leastMs = isRepeated || timeout !== defaultTimeoutMs ? givenMs : unrepeatableMs;
   const uploadMs = bytes > packetBytes ? Math.ceil((bytes / uploadBytesPerSecond) * 1000) : 0;
-  return factor * (leastMs + uploadMs);
+  const limitMs = factor * 2 ** Math.min(timeouts, mostDoublings) * (leastMs + uploadMs);
+  return usualMs > limitMs ? 2 * usualMs : limitMs;
 }
 
 /** Whether so large a body may still be on its way at the end of that limit: then the server owes no answer yet. */
 export const mayBeUploading = (bytes: number, limitMs: number): boolean =>
   bytes > slowestBytesPerMs * limitMs;
 
-/** The size of the body that fetch sends of its two arguments, in bytes. */
-export function bodyBytes(
+type BodyInput = readonly [
   input: RequestInfo | URL,
-  { body }: { readonly body?: BodyInit | null | undefined },
-): number {
+  init: { readonly body?: BodyInit | null | undefined },
+];
+
+/** The size of the body that fetch sends of its two arguments, in bytes; of a text in a Request, until that is measured, 0. */
+export function bodyBytes(...[input, { body }]: BodyInput): number {
   if (body !== undefined && body !== null) return sizeOf(body);
   const { body: stream, headers } = Object(input) as Partial<Request>;
-  // Of a Request, its type is all that is known of its size. Texts are short.
-  const isText = /json|^text|urlencoded/i.test(headers?.get('content-type') ?? '');
-  return stream && !isText ? unknownBytes : 0;
+  const length = headers?.get('content-length');
+  if (length && /^\d+$/.test(length)) return Number(length);
+  return stream && !isText(headers) ? unknownBytes : 0;
 }
+
+/** The size of a text in a Request, which does not say it. Undefined where `bodyBytes` knows more, or the text is gone. */
+export function measureText(...[input, { body }]: BodyInput): Promise<number> | undefined {
+  const { body: stream, headers, bodyUsed } = Object(input) as Partial<Request>;
+  const isGone = !stream || stream.locked || bodyUsed;
+  const isKnown = (body !== undefined && body !== null) || headers?.has('content-length');
+  if (isGone || isKnown || !isText(headers)) return undefined;
+  // A copy: that of a file would be large.
+  return (input as Request)
+    .clone()
+    .arrayBuffer()
+    .then(({ byteLength }) => byteLength);
+}
+
+const isText = (headers: Headers | undefined): boolean =>
+  /json|^text|urlencoded|graphql|xml/i.test(headers?.get('content-type') ?? '');

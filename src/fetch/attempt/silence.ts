@@ -17,9 +17,9 @@ interface SilenceContext {
 /** The time limit of an attempt. It limits silence, never work: only time in which the server owes something counts. */
 export class Silence implements Queued, Progress {
   /** How long its headers may take, in milliseconds. */
-  readonly headersMs: number;
+  headersMs: number;
   /** The longest silence within its body, in milliseconds. */
-  readonly idleMs: number;
+  idleMs: number;
   readonly #clock: Clock;
   readonly #limit: TimeLimit;
   readonly #onEnd: () => void;
@@ -65,6 +65,17 @@ export class Silence implements Queued, Progress {
   /** The rest of a body waits for a reader. */
   awaitReader(): void {
     this.#await('reader', this.#clock.now());
+  }
+
+  /** More is known of how long its headers may take. */
+  setHeadersLimit(headersMs: number): void {
+    this.headersMs = headersMs;
+    if (this.#awaited === 'headers') this.#restart(this.#since);
+  }
+
+  /** Its body is quiet by its nature. */
+  allowQuiet(): void {
+    this.idleMs = Infinity;
   }
 
   recordProgress(): void {

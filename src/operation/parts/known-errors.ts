@@ -56,6 +56,8 @@ export class KnownErrors {
   #raw: FailureReport | undefined;
   /** The caller's abort reason, once thrown, with its meaning. Boxed, because a reason may be any value. */
   #abort: { readonly reason: unknown; readonly report: FailureReport } | undefined;
+  /** The present attempt was paused for too long, and ended with the failure before it. */
+  #expired: { readonly error: unknown; readonly retryAt: number | undefined } | undefined;
   /** The abort of an earlier attempt. */
   #abortBefore: { readonly reason: unknown } | undefined;
 
@@ -86,6 +88,7 @@ export class KnownErrors {
   /** Begins another attempt. */
   next(): void {
     this.#raw = undefined;
+    this.#expired = undefined;
     this.#abortBefore = this.#abort;
   }
 
@@ -101,6 +104,12 @@ export class KnownErrors {
   mirror(decision: Decision | undefined, lastError: unknown): void {
     this.decision = decision ?? this.decision;
     this.lastError = lastError ?? this.lastError;
+  }
+
+  /** Records that the present attempt was paused for too long. @returns the failure before it, with which it ends. */
+  recordExpiry(retryAt: number | undefined): unknown {
+    this.#expired = { error: this.lastError, retryAt };
+    return this.lastError;
   }
 
   /** Records an abort. @returns the caller's own reason, as fetch rejects with it. */
@@ -188,6 +197,12 @@ export class KnownErrors {
   ): Decision {
     const { failure, request, effect } = report;
     const policy = operation.policyOf(request);
+    if (this.#expired && isFrom(error, this.#expired.error)) {
+      const { retryAt } = this.#expired;
+      const decision: Decision = { kind: 'stop', reason: 'paused-too-long', retryAt };
+      this.#recordDecision(operation, error, report, decision, failure, policy.maxRetries);
+      return decision;
+    }
     const { isTrial, isLate, isDown, limitedMs, isAlone } = route.fail(failure, nowMs);
     if (isTrial) this.trials++;
     const isQuery = operation.ref.kind === 'query';
@@ -280,6 +295,16 @@ const isAbout = ({ failure, request }: FailureReport, sent: FailureReport): bool
     failure.kind === 'http' &&
     sent.failure.kind === 'http' &&
     failure.status === sent.failure.status);
+
+/** Whether it is this error, or what a client has made of it. */
+function isFrom(error: unknown, source: unknown): boolean {
+  try {
+    return Object.is(error, source) || (Object(error) as { cause?: unknown }).cause === source;
+  } catch {
+    // A getter of the app's error threw.
+    return false;
+  }
+}
 
 /** Whether an operation that ends with this failure may have taken effect. */
 export function mayHaveTakenEffect(

@@ -107,9 +107,10 @@ export function watchRecovery(
 
 /** It was not sent, or not answered by its server. What always answers 500 is not asked for ever. */
 function isOfOutage(error: unknown): boolean {
-  const { failure } = reportOf(error, 0);
+  const { failure, decision } = reportOf(error, 0);
+  if (decision?.reason === 'paused-too-long') return true;
   if (failure.kind === 'http') return isUnavailable(failure.status);
-  return ['network', 'timeout', 'paused-too-long'].includes(failure.kind);
+  return failure.kind === 'network' || failure.kind === 'timeout';
 }
 
 /** Fetches a query again that a component shows, for as long as it is as it was left: its next page, where that has failed. */

@@ -92,7 +92,7 @@ describe('a paused query without data', () => {
     await rig.time.advance(10);
     expect(observer.getCurrentResult()).toMatchObject({
       status: 'error',
-      error: { code: 'not-sent', outcome: { reason: 'server-down' } },
+      error: { code: 'http', status: 503, decision: { reason: 'paused-too-long' } },
     });
   });
 
@@ -132,7 +132,7 @@ describe('a paused query with data', () => {
     expect(flagsOf(result())).toBe('error refetch error');
     expect(result()).toMatchObject({
       data: 'GET /items/1 1',
-      error: { code: 'not-sent', cause: { status: 503 } },
+      error: { code: 'http', status: 503, decision: { reason: 'paused-too-long' } },
     });
     rig.server.unplan(path);
     void rig.steady.fetch(`${api}/items/2`);

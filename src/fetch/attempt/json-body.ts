@@ -1,0 +1,52 @@
+import { isSafeMethod } from '../../policy/operation.ts';
+import type { Attempt } from './attempt.ts';
+import { isPage } from './classify.ts';
+import { findGuard } from './guard.ts';
+
+/** Nothing longer is parsed before it is handed out: its beginning decides. */
+const mostBytes = 65_536;
+/** JSON's white space (RFC 8259 §2), and the bytes of a byte order mark. */
+const blanks: readonly number[] = [0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf];
+
+/** Whether a JSON text may begin with this byte. */
+const mayBegin = (byte: number): boolean => /[{["\-\dtfn]/.test(String.fromCharCode(byte));
+
+/** Whether a text is empty, or JSON. */
+function isJsonText(text: string): boolean {
+  try {
+    return !/\S/.test(text) || JSON.parse(text) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether an answer is JSON, or empty, although its content type says otherwise, as that of PHP does. No more of it is
+ * read than that takes: of a page, its first byte. Where it breaks off meanwhile, its reader reports that.
+ */
+export async function isJsonBody(attempt: Attempt, response: Response): Promise<boolean> {
+  const { context, request, init } = attempt;
+  if (request.expect !== 'json') return false;
+  // The login page of an expired session: the server may never have seen the write.
+  if (response.redirected && !isSafeMethod(request.method) && isPage(response)) return false;
+  if (context.client) {
+    // Another client has read it.
+    const data = context.client.readData(init);
+    return typeof data === 'string' ? isJsonText(data) : data !== undefined;
+  }
+  const guard = findGuard(response);
+  if (!guard) return false;
+  let first: number | undefined;
+  const isPlain = (part: Uint8Array): boolean => {
+    first ??= part.find((byte) => !blanks.includes(byte));
+    return first !== undefined && !mayBegin(first);
+  };
+  try {
+    // Without streams, as in React Native, all of it is there.
+    const isWhole = !guard.isStreaming || (await guard.readAhead(mostBytes, isPlain));
+    if (isWhole) return isJsonText(await response.clone().text());
+    return first === undefined || mayBegin(first);
+  } catch {
+    return true;
+  }
+}
