@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Diagnosis, diagnose, type Parser } from './diagnose.ts';
+import { type Diagnosis, diagnose, type Parser, turnsOffRetries } from './diagnose.ts';
 import { filesIn, toPosix } from './files.ts';
 import { formatReport, type Report } from './report.ts';
 import { rules } from './rules/all.ts';
@@ -69,10 +69,17 @@ function listFiles(paths: readonly string[], folder: string): readonly string[] 
 function diagnoseAll(files: readonly string[], parser: Parser, folder: string): Report {
   const diagnoses: Diagnosis[] = [];
   const skipped: { readonly file: string; readonly reason: string }[] = [];
+  const isOffByDefault = files.some((path) => {
+    try {
+      return turnsOffRetries(parser, path, readFileSync(path, 'utf8'));
+    } catch {
+      return false;
+    }
+  });
   for (const path of files) {
     const file = toPosix(relative(folder, path));
     try {
-      diagnoses.push(diagnose(parser, file, readFileSync(path, 'utf8')));
+      diagnoses.push(diagnose(parser, file, readFileSync(path, 'utf8'), isOffByDefault));
     } catch (error) {
       skipped.push({ file, reason: (error as Error).message });
     }

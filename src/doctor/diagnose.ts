@@ -1,5 +1,6 @@
 import { pageOf } from '../lib/input/warn.ts';
 import type { ParsedNode } from './node.ts';
+import { turnsOffQueries } from './retries.ts';
 import { rules } from './rules/all.ts';
 import { sourceOf } from './source.ts';
 
@@ -84,14 +85,25 @@ function suppress(file: string, { comments }: ParsedFile, found: readonly Findin
   return { findings, notes, suppressed: suppressed.size };
 }
 
+/** Whether a file turns off the retries of all queries: then those of another file are off, too. */
+export function turnsOffRetries(parser: Parser, file: string, code: string): boolean {
+  if (!/defaultOptions|setDefaultOptions/.test(code) || !code.includes('retry')) return false;
+  return sourceOf(parse(parser, file, code).program).queries.some(turnsOffQueries);
+}
+
 /**
  * Finds in one file what the rules find.
  *
  * @throws SyntaxError of the parser, if it cannot be parsed.
  */
-export function diagnose(parser: Parser, file: string, code: string): Diagnosis {
+export function diagnose(
+  parser: Parser,
+  file: string,
+  code: string,
+  isOffByDefault = false,
+): Diagnosis {
   const parsed = parse(parser, file, code);
-  const source = sourceOf(parsed.program);
+  const source = sourceOf(parsed.program, isOffByDefault);
   const found = rules.flatMap(({ name, why, remedy, find }) => {
     const nodes = [...find(source)].filter((node) => node !== undefined);
     const places = new Map(nodes.map((node) => [`${node.line}:${node.column}`, node]));

@@ -55,11 +55,18 @@ export function isOff(retry: Node | undefined): boolean | undefined {
   return isShown ? false : undefined;
 }
 
-function ofReactQuery({ kind, object, fn, retry }: QueryOptions): Retry | undefined {
+/** Whether these options turn off the retries of every query. */
+export const turnsOffQueries = ({ kind, object, retry }: QueryOptions): boolean =>
+  kind === 'query' && kindOfDefaults(object) !== undefined && isOff(retry) === true;
+
+function ofReactQuery(
+  { kind, object, fn, retry }: QueryOptions,
+  isOffByDefault: boolean,
+): Retry | undefined {
   const off = isOff(retry);
-  const isOnce =
-    object.parent?.calls(/\.(?:fetch|prefetch|ensure)\w*Quer\w+$/) && retry === undefined;
-  const isOn = kind === 'query' ? off !== true && !isOnce : off === false;
+  const isOnce = object.parent?.calls(/\.(?:fetch|prefetch|ensure)\w*Quer\w+$/) === true;
+  const isDefault = retry !== undefined || !(isOnce || isOffByDefault);
+  const isOn = kind === 'query' ? off !== true && isDefault : off === false;
   return isOn && fn !== undefined
     ? { kind, at: object, attempt: [fn], options: object, catches: true }
     : undefined;
@@ -85,9 +92,9 @@ function ofLibrary(call: Node): Retry | undefined {
   return { kind: 'library', at: call, attempt, options: resolve(given), library, catches: true };
 }
 
-export const retriesIn = (nodes: readonly Node[]): readonly Retry[] =>
+export const retriesIn = (nodes: readonly Node[], isOffByDefault: boolean): readonly Retry[] =>
   [
-    ...queryOptionsIn(nodes).map(ofReactQuery),
+    ...queryOptionsIn(nodes).map((one) => ofReactQuery(one, isOffByDefault)),
     ...nodes.flatMap((node) =>
       [retryLoopOf, recursionOf, interceptorOf, ofLibrary].map((of) => of(node)),
     ),

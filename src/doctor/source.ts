@@ -27,11 +27,12 @@ export interface Rule {
   readonly find: (source: Source) => Iterable<Node | undefined>;
 }
 
-export function sourceOf(program: ParsedNode): Source {
+/** Reads a file of an app that may turn off the retries of its queries in another file. */
+export function sourceOf(program: ParsedNode, isOffByDefault = false): Source {
   const nodes = [...new Node(program).within()];
   return {
     nodes,
-    retries: retriesIn(nodes),
+    retries: retriesIn(nodes, isOffByDefault),
     queries: queryOptionsIn(nodes),
     axiosRetries: axiosRetriesIn(nodes),
   };

@@ -184,6 +184,17 @@ describe('a comment', () => {
   });
 });
 
+test('queries whose retries another file turns off are in no loop', () => {
+  const query = "import ky from 'ky';\nuseQuery({ queryKey, queryFn: () => ky('/a').json() });";
+  const client = (retry: string) =>
+    `new QueryClient({ defaultOptions: { queries: { retry: ${retry} } } });`;
+  const isOn = (error: string) => client(`(count, error) => ${error}`);
+  expect(found(run({ 'a.ts': query, 'b.ts': client('false') }, '--json'))).toEqual([]);
+  expect(found(run({ 'a.ts': query, 'b.ts': isOn('error.status > 499') }, '--json'))).toEqual([
+    'a.ts',
+  ]);
+});
+
 test('--only finds what these rules find', () => {
   const both = 'useQuery({ queryKey, queryFn, retry: 3, retryDelay: 1000 });';
   const ran = inJson(run({ 'a.ts': both }, '--json', '--only', 'no-jitter'));

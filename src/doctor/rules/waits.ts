@@ -129,7 +129,7 @@ function isWithoutJitter({ library, options, at }: Retry): boolean {
   const jitter = options?.option('jitter');
   if (library === 'exponential-backoff') return jitter === undefined || jitter.value === 'none';
   return randomize === undefined
-    ? /^p/.test(library ?? '')
+    ? library?.startsWith('p') === true
     : randomize.value === false && library !== 'cockatiel';
 }
 
