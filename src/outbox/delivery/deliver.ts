@@ -24,17 +24,17 @@ const unclaimed = ({ attempts }: Row): Pick<Row, 'attempts'> => ({ attempts: att
 /** Makes attempts at entries, and says what is to be written of them. */
 export class Delivery {
   readonly #page: OutboxPage;
-  readonly #note: RowStore['note'];
+  readonly #record: RowStore['recordRequest'];
   readonly #onChange: (entry: Row, operation: Operation) => void;
 
   /** @param onChange - The operation of an entry begins, is paused or goes on. */
   constructor(
     page: OutboxPage,
-    note: RowStore['note'],
+    record: RowStore['recordRequest'],
     onChange: (entry: Row, operation: Operation) => void,
   ) {
     this.#page = page;
-    this.#note = note;
+    this.#record = record;
     this.#onChange = onChange;
   }
 
@@ -50,7 +50,7 @@ export class Delivery {
       running.begin(earlier.running.operation);
       const made = await earlier.made.catch(() => {});
       const again = attempts - earlier.running.entry.attempts;
-      // What another has tried since has another end, unless it was done before.
+      // An attempt of another tab since has another end, unless this one was done before.
       if (made && (again < 2 || made.change.kind === 'done'))
         return again > 0 ? recount(made, earlier.running.entry) : made;
     }
@@ -94,13 +94,12 @@ export class Delivery {
   }
 
   /** How the requests of an entry are kept before one of them goes. */
-  #keepIn(entry: Row, fence: Fence): Pick<SendOptions, 'note' | 'takeBack'> {
+  #keepIn(entry: Row, fence: Fence): Pick<SendOptions, 'record' | 'takeBack'> {
     const { attempts: noted, isUnkeyed: wasUnkeyed } = entry;
-    const note: RowStore['note'] = (...given) => this.#note(...given);
     return {
-      note: async ({ isUnkeyed, steps }) => {
+      record: async ({ isUnkeyed, steps }) => {
         const write = async (kept: readonly PastStep[]): Promise<boolean> =>
-          note(entry, fence, {
+          this.#record(entry, fence, {
             ...(await this.#encodeSteps(kept)),
             isRedriven: false,
             noted,
@@ -113,7 +112,7 @@ export class Delivery {
           return write(steps.map((step) => ({ ...step, body: undefined })));
         }
       },
-      takeBack: () => note(entry, fence, { noted: noted - 1, isUnkeyed: wasUnkeyed }),
+      takeBack: () => this.#record(entry, fence, { noted: noted - 1, isUnkeyed: wasUnkeyed }),
     };
   }
 
@@ -214,7 +213,7 @@ export class Delivery {
   }
 }
 
-/** What is sent of an entry, and its requests so far; or why it cannot be sent. */
+/** The variables of an entry and its requests so far; or why it cannot be sent. */
 async function prepare(
   codec: Codec,
   entry: Row,
@@ -222,7 +221,7 @@ async function prepare(
 ): Promise<{ readonly variables: unknown; readonly past: readonly PastStep[] } | Unread> {
   const read = await readVariables(entry, definition, codec);
   if ('reason' in read) return read;
-  // Its tab died while it was under way, and nobody knows its key.
+  // Its tab died while it was under way, and it was sent without a key.
   if (entry.isUnkeyed && !definition?.handler.idempotent) return { reason: 'not-repeatable' };
   try {
     const past = entry.steps === undefined ? [] : await codec.decode(entry.steps);

@@ -58,8 +58,6 @@ export class PageMemory {
   readonly underWay: Map<string, UnderWay> = new Map();
   /** The tokens of all owners that this page has had. */
   readonly tokens: Set<string> = new Set();
-  /** The clears that this page has heard of: what it holds is younger. */
-  readonly clears: Set<string> = new Set();
   readonly #operations: SenderContext['operations'];
   /** The operations of those that wait here for their next attempt. */
   readonly #waiting: Map<string, HandedOver> = new Map();
@@ -113,7 +111,7 @@ export interface OutboxPage {
   readonly clearing: () => string | undefined;
 }
 
-/** Is told what becomes of entries. */
+/** Callbacks at changes of entries. */
 export interface EntryListener {
   /** Entries have changed. */
   readonly onChange: () => void;
@@ -121,10 +119,6 @@ export interface EntryListener {
   readonly onDue: (entry: Row, isUrged?: boolean) => void;
   /** An end is written; `settled` is undefined where it was not ours to write any more. */
   readonly onEnd: (entry: Row, end: EntryEnd, settled: Settled | undefined) => void;
-  /** The remains of an entry that could not be read; with that its turn has come. */
-  readonly onSetAside: (left: Row, next: Row | undefined) => void;
-  /** A clear has begun that this tab has not heard of. */
-  readonly onCleared: (token: string) => void;
   /** Another tab has taken over what this one had, while it slept or seemed to. */
   readonly onLoss: () => void;
 }
