@@ -2,7 +2,7 @@ import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { Clock } from '../lib/clock.ts';
 import { unsettled, withLimit } from '../lib/timer.ts';
 import { discarded, type EntryFacts, notCleared } from './errors.ts';
-import type { OutboxParts } from './outbox.ts';
+import type { OutboxParts } from './delivery/engine.ts';
 import { reasonOf } from './store/disk.ts';
 import { RowStore } from './store/row-store.ts';
 import type { Database } from './store/schema.ts';
@@ -13,14 +13,15 @@ import type { Database } from './store/schema.ts';
  * whose name ends in the token of the clear. But for `read`, nothing of it throws or rejects.
  */
 export class ClearMark {
-  readonly #name: string;
+  readonly #prefix: string;
   readonly #world: Partial<typeof globalThis> = globalThis;
   /** The clears that this page knows of and has not done, the latest last. */
   #open: readonly string[] = [];
   #caching: Promise<boolean> = Promise.resolve(false);
 
   constructor(database: string) {
-    this.#name = `steadfetch outbox cleared ${database}`;
+    // The name of another database may begin like this one; a line break is in none.
+    this.#prefix = `steadfetch outbox cleared ${database}\n`;
   }
 
   /** The clear that is under way in this page, or has failed; undefined for none. */
@@ -74,20 +75,19 @@ export class ClearMark {
 
   async #cached(): Promise<readonly string[]> {
     const names = (await this.#world.caches?.keys()) ?? [];
-    const own = names.filter((one) => one.startsWith(`${this.#name} `));
-    // A token has no space in it, and the name of another database may begin like this one.
-    return own.map((one) => one.slice(this.#name.length + 1)).filter((one) => !one.includes(' '));
+    const own = names.filter((name) => name.startsWith(this.#prefix));
+    return own.map((name) => name.slice(this.#prefix.length));
   }
 
   #uncache(token: string): Promise<boolean> | undefined {
-    return this.#world.caches?.delete(`${this.#name} ${token}`);
+    return this.#world.caches?.delete(this.#prefix + token);
   }
 
   async #cache(token: string): Promise<boolean> {
     try {
       // An earlier clear is part of this one.
       for (const earlier of await this.#cached()) await this.#uncache(earlier);
-      return !!(await this.#world.caches?.open(`${this.#name} ${token}`));
+      return !!(await this.#world.caches?.open(this.#prefix + token));
     } catch {
       return false;
     }
@@ -191,7 +191,7 @@ export class Forget {
     storage.clearPage();
     // A database that could not be opened a while ago may open now.
     const failure = await storage.reopen();
-    if (!storage.hasDisk()) {
+    if (!storage.generation) {
       if (!failure) mark.remove(token);
       return failure;
     }

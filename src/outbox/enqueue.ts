@@ -20,7 +20,7 @@ export interface Progress {
   readonly operation?: Operation;
   /** When it is sent next; undefined while it is being sent. */
   readonly retryAt?: number | undefined;
-  readonly decision?: Decision;
+  readonly decision?: Decision | undefined;
   readonly error?: unknown;
 }
 

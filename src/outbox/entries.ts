@@ -5,7 +5,7 @@ import type { PauseReason } from '../policy/outcome.ts';
 import { readVariables } from './codec.ts';
 import { scopeOf } from './handler.ts';
 import type { Forget } from './clear.ts';
-import type { OutboxParts } from './outbox.ts';
+import type { OutboxParts } from './delivery/engine.ts';
 import { isInPage } from './store/memory.ts';
 import { type Settled, pageSize, pagesOf } from './store/row-store.ts';
 import { type DeadReason, type Row, type RowError, type RowState, untried } from './store/row.ts';
@@ -100,7 +100,7 @@ export class Entries {
   }
 
   async #show(entry: Row): Promise<OutboxEntry> {
-    const { pauses, codec, handlers, engine } = this.#parts;
+    const { pauses, codec, handlers } = this.#parts;
     const { state, isInDoubt, deadReason } = entry;
     const isSending = state === 'sending';
     const pause = pauses.of(entry);
@@ -111,7 +111,6 @@ export class Entries {
       : { variables: await open(entry.variables) };
     const isDone = state === 'done' || deadReason === 'answer-lost';
     const mayBeDone = isInDoubt || isSending;
-    const isOurs = isSending && (isInPage(entry) || engine.ownership.isHeld(entry.owner));
     return {
       idempotencyKey: entry.id,
       handler: entry.handler,
@@ -127,10 +126,16 @@ export class Entries {
       waitsFor: entry.waitsFor,
       reason: deadReason,
       pause,
-      sentBy: isSending ? (isOurs ? 'this-tab' : 'another-tab') : undefined,
+      sentBy: this.#sentBy(entry),
       data: state === 'done' ? await open(entry.result) : undefined,
       isDurable: !isInPage(entry),
     };
+  }
+
+  #sentBy({ seq, state, owner }: Row): OutboxEntry['sentBy'] {
+    if (state !== 'sending') return undefined;
+    const isOurs = isInPage({ seq }) || this.#parts.engine.ownership.isHeld(owner);
+    return isOurs ? 'this-tab' : 'another-tab';
   }
 
   async #change(

@@ -5,7 +5,7 @@ import { ClearMark, Forget, obeyMark } from './clear.ts';
 import { createCodec, type OutboxCipher } from './codec.ts';
 import { Engine } from './delivery/engine.ts';
 import {
-  type EntryEnd,
+  type Attempt,
   type EntryListener,
   type OutboxPage,
   PageMemory,
@@ -44,14 +44,6 @@ export interface OutboxCoreContext {
   /** Something is to be sent, and this page may not be there to do it. */
   readonly onLeft: () => void;
   readonly onDelivered: (delivered: Delivered) => void;
-}
-
-/** An outbox in this page, with its entries. */
-export interface OutboxParts extends OutboxPage {
-  readonly storage: EntryStorage;
-  readonly engine: Engine;
-  readonly onChange: () => void;
-  readonly onDue: EntryListener['onDue'];
 }
 
 /** Without a channel to the other tabs. */
@@ -118,8 +110,11 @@ export class OutboxCore {
       },
       onSetAside: this.#announceSetAside,
       onDue: this.#setDue,
-      onOpen: (about) => void this.#resume(about, true),
-      onLost: () => this.#engine.disconnect(),
+      onOpen: (about) => void this.#resume(about),
+      onLost: () => {
+        this.#engine.forget();
+        this.#engine.worker.disconnect();
+      },
     });
     const engine = new Engine(page, storage, {
       onChange: this.#change,
@@ -170,7 +165,7 @@ export class OutboxCore {
   /** Resolves with what sends the entries, once it is known whether there is a disk; undefined without one. */
   readonly engine = async (): Promise<Engine | undefined> => {
     await this.#storage.ready();
-    return this.#storage.hasDisk() ? this.#engine : undefined;
+    return this.#storage.generation ? this.#engine : undefined;
   };
 
   /** Nothing more is sent from here; what is kept stays. */
@@ -286,15 +281,14 @@ export class OutboxCore {
     this.display.refresh();
   }
 
-  /** `isOpened`: a database was just opened. Otherwise a part of this has failed before. */
-  async #resume(about: About, isOpened: boolean): Promise<void> {
+  /** A database was just opened, or a part of this has failed before. */
+  async #resume({ generation, clears }: About): Promise<void> {
     const [engine, storage] = [this.#engine, this.#storage];
-    if (isOpened) await engine.takeOpened(about);
+    await engine.takeOpened(clears);
     const steps = [
       // First: what it revives has an end that was not announced yet.
       () => this.#redrive.all(),
-      () =>
-        this.#enqueuer.restore(engine.store, about.generation, (id) => this.#redrive.resolve(id)),
+      () => this.#enqueuer.restore(engine.store, generation, (id) => this.#redrive.resolve(id)),
       () => engine.ownership.refresh(),
       () => this.#sweep(),
     ];
@@ -307,8 +301,8 @@ export class OutboxCore {
     this.display.refresh();
     if (isAgain)
       startAlarm(this.#page.clock, resumeAgainMs, () => {
-        if (storage.generation() === about.generation && !this.#isDisposed)
-          void this.#resume(about, false);
+        if (storage.generation === generation && !this.#isDisposed)
+          void this.#resume({ generation, clears });
       });
   }
 
@@ -353,37 +347,34 @@ export class OutboxCore {
       this.#page.others.post({ kind: 'due', owner, seq, isUrged });
   };
 
-  readonly #end: EntryListener['onEnd'] = (entry, ended, settled) => {
-    const { memory } = this.#page;
-    const { id } = entry;
+  readonly #end: EntryListener['onEnd'] = (attempt, settled) => {
+    const { id } = attempt.entry;
     const { row, next } = settled ?? {};
-    if (ended.kind === 'again' && !row) memory.endWaiting(id, 'cancelled');
+    if (attempt.change.kind === 'again' && !row) this.#page.memory.endWaiting(id, 'cancelled');
     // Another tab has it now, and announces its end; or it is gone.
-    if (!settled) void this.#redrive.resolve(id, ended.kind === 'done' ? ended : undefined);
-    else this.#announceEnd(entry, ended, row);
+    if (!settled) void this.#redrive.resolve(id, attempt.delivered);
+    else this.#announceEnd(attempt, row);
     if (next) this.#setDue(next);
     this.#change();
   };
 
-  #announceEnd(entry: Row, ended: EntryEnd, row: Row | undefined): void {
+  #announceEnd({ entry, change, delivered, error, decision }: Attempt, row: Row | undefined): void {
     const { receipts, others } = this.#page;
     const { id, handler } = entry;
-    if (ended.kind === 'done') {
-      const { data, variables } = ended;
-      receipts.resolve(id, data);
-      void this.#announceDelivered({ idempotencyKey: id, handler, variables, data });
-      others.post({ kind: 'done', id, handler, variables, data });
+    if (delivered) {
+      receipts.resolve(id, delivered.data);
+      void this.#announceDelivered({ idempotencyKey: id, handler, ...delivered });
+      others.post({ kind: 'done', id, handler, ...delivered });
       if (row) this.#planSweep();
-    } else if (ended.kind === 'dead' && row) {
+    } else if (change.kind === 'dead' && row) {
       this.#redrive.giveUp(id);
-      receipts.reject(id, toDeadLetter(row, ended.error));
+      receipts.reject(id, toDeadLetter(row, error));
       others.post({ kind: 'ended', id });
-    } else if (ended.kind === 'too-new') {
+    } else if (change.kind === 'too-new') {
       others.post({ kind: 'ended', id });
-    } else if (ended.kind === 'again' && row) {
-      const { error, decision } = ended;
+    } else if (change.kind === 'again' && row) {
       receipts.report(entry, { error, decision, retryAt: row.nextRetryAt });
-      this.#successes.recheck(originOfLane(row.lane), ended.decidedAt);
+      this.#successes.recheck(originOfLane(row.lane), change.decidedAt);
     }
   }
 

@@ -1,6 +1,6 @@
 import { startAlarm } from '../lib/timer.ts';
 import { gone, toDeadLetter } from './errors.ts';
-import type { OutboxParts } from './outbox.ts';
+import type { OutboxParts } from './delivery/engine.ts';
 import type { DeadReason, Row } from './store/row.ts';
 import { pagesOf } from './store/row-store.ts';
 
@@ -46,14 +46,14 @@ export class Redrive {
   /** The same for all that this page has submitted, and for all that are kept, one after the other. */
   async receiveAll(): Promise<void> {
     for (const [id] of this.#parts.receipts.all()) await this.receive(id);
-    if (this.#parts.storage.hasDisk()) await this.all();
+    await this.all();
   }
 
   /** Ends the receipt here as the entry on the disk has ended; `delivered` is the word of another tab. Never rejects. */
   async resolve(id: string, delivered?: { readonly data: unknown }): Promise<void> {
     const { clock, codec, receipts, storage, engine } = this.#parts;
     const known = receipts.get(id);
-    if (!storage.hasDisk() || known?.savedIn === undefined) return;
+    if (!storage.generation || known?.savedIn === undefined) return;
     try {
       const entry = await engine.store.find(id);
       if (!receipts.isOpen(id, known)) return;
@@ -75,8 +75,7 @@ export class Redrive {
   }
 
   async #revive(id: string): Promise<boolean> {
-    const { engine, storage, onDue } = this.#parts;
-    if (!storage.hasDisk()) return false;
+    const { engine, onDue } = this.#parts;
     const entry = await engine.store.find(id);
     if (!entry || this.#buried.has(id) || !this.#isRedrivable(entry)) return false;
     const revived = await engine.revive(id);

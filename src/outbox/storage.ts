@@ -4,7 +4,7 @@ import { disposedOf } from './errors.ts';
 import type { Display } from './state.ts';
 import { DatabaseError, hasIndexedDb, type NotDurableReason, reasonOf } from './store/disk.ts';
 import type { DiskListener } from './store/disk.ts';
-import { joinRows, noDisk, PageRows, readOnly } from './store/memory.ts';
+import { joinRows, noDisk, PageRows } from './store/memory.ts';
 import type { Row } from './store/row.ts';
 import { type About, RowStore } from './store/row-store.ts';
 import type { Backend, Database, Durability, Transaction } from './store/schema.ts';
@@ -59,7 +59,7 @@ export class EntryStorage implements Backend {
 
   readonly read: Backend['read'] = (work) => {
     if (this.#disk && this.#page.isEmpty()) return this.#disk.read(work);
-    const inBoth = (tx: Transaction) => work(joinRows(tx, this.#page.begin().tx));
+    const inBoth = (tx: Transaction) => work(joinRows(tx, this.#page.begin().tx, true));
     return this.#disk ? this.#disk.read(inBoth) : inBoth(this.#noDisk());
   };
 
@@ -84,16 +84,12 @@ export class EntryStorage implements Backend {
     await this.#isOpen;
   }
 
-  isStopped(): boolean {
+  get isStopped(): boolean {
     return this.#isStopped;
   }
 
-  hasDisk(): boolean {
-    return this.#disk !== undefined;
-  }
-
-  /** The name of the database that is open. */
-  generation(): string | undefined {
+  /** The name of the database that is open; undefined where none is. */
+  get generation(): string | undefined {
     return this.#disk && this.#generation;
   }
 
@@ -183,15 +179,15 @@ export class EntryStorage implements Backend {
   }
 
   async #write<T>(durability: Durability, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    let page = this.#page.begin();
+    let page: ReturnType<PageRows['begin']> | undefined;
     const inBoth = (tx: Transaction): Promise<T> => {
       page = this.#page.begin();
-      return work(joinRows(durability === 'page' ? readOnly(tx) : tx, page.tx));
+      return work(joinRows(tx, page.tx, durability === 'page'));
     };
     const written = this.#disk
       ? await this.#disk.write(durability, inBoth)
       : await inBoth(this.#noDisk());
-    page.complete();
+    page?.complete();
     return written;
   }
 

@@ -57,8 +57,7 @@ function rig(change: (store: RowStore) => RowStore = (store) => store, parallel 
   const attempt = ({ entry: row }: Running) =>
     new Promise<Attempt>((resolve) => {
       log.push([row.id, clock.elapsed()]);
-      const end = (ended: Change): void =>
-        resolve({ entry: row, end: { kind: 'too-new' }, change: ended });
+      const end = (ended: Change): void => resolve({ entry: row, change: ended });
       const ended = self.answer?.(row);
       if (ended) end(ended);
       else ends.set(row.id, end);

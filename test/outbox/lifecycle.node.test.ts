@@ -359,7 +359,7 @@ describe('a service worker, or the next page, after a clear() that failed', () =
   test('looks for the mark of its own database alone', async () => {
     const names = createCaches();
     giveCaches(names);
-    await names.open('steadfetch outbox cleared steadfetch-outbox other 0');
+    await names.open('steadfetch outbox cleared steadfetch-outbox other\n0');
     const mark = new ClearMark('steadfetch-outbox');
     expect(await mark.read()).toBeUndefined();
     expect(await new ClearMark('steadfetch-outbox other').read()).toBe('0');
@@ -382,7 +382,7 @@ describe('a service worker, or the next page, after a clear() that failed', () =
     await settle();
     const second = mark.set();
     await settle();
-    expect(await caches.keys()).toEqual([`steadfetch outbox cleared one ${second}`]);
+    expect(await caches.keys()).toEqual([`steadfetch outbox cleared one\n${second}`]);
     mark.remove(first);
     await settle();
     expect(await caches.keys()).toHaveLength(1);

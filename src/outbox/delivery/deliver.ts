@@ -130,7 +130,7 @@ export class Delivery {
     this.#page.memory.endWaiting(id, 'failed');
     return {
       entry,
-      end: { kind: 'dead', reason, error },
+      error,
       change: {
         attempts,
         kind: 'dead',
@@ -155,7 +155,7 @@ export class Delivery {
       entry.createdAt > this.#page.startedAt;
     if (reason !== 'too-new' && !isOthers)
       return this.#bury(definition, entry, { reason, error, ...unclaimed(entry) });
-    return { entry, end: { kind: 'too-new' }, change: { kind: 'too-new' } };
+    return { entry, change: { kind: 'too-new' } };
   }
 
   /** It was delivered. Its result is kept where nothing in this tab waits for it. */
@@ -172,7 +172,7 @@ export class Delivery {
     }
     const isKept = !receipts.get(entry.id);
     const result = isKept ? await encodeResult(codec, done.data, operations) : undefined;
-    return { entry, end: { kind: 'done', ...done }, change: { kind: 'done', result, isKept } };
+    return { entry, delivered: done, change: { kind: 'done', result, isKept } };
   }
 
   /** It has failed: another attempt follows, or it becomes a dead letter. */
@@ -207,7 +207,8 @@ export class Delivery {
     const tried = { ...counted, ...kept, error: shorten(error), isInDoubt };
     return {
       entry,
-      end: { kind: 'again', error, decision, decidedAt: nowMs },
+      error,
+      decision,
       change: { ...next, ...tried, lane, decidedAt: nowMs },
     };
   }

@@ -5,12 +5,20 @@ import type { EntryStorage } from '../storage.ts';
 import { DatabaseError } from '../store/disk.ts';
 import { isInPage, pageFence } from '../store/memory.ts';
 import type { NewRow, Row, Unplaced } from '../store/row.ts';
-import { type About, type Revived, RowStore } from '../store/row-store.ts';
+import { type Revived, RowStore } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
 import { Delivery } from './deliver.ts';
 import { Ownership } from './ownership.ts';
 import type { EntryListener, OutboxPage } from './page.ts';
 import { Worker } from './worker.ts';
+
+/** An outbox in this page, with its entries. */
+export interface OutboxParts extends OutboxPage {
+  readonly storage: EntryStorage;
+  readonly engine: Engine;
+  readonly onChange: () => void;
+  readonly onDue: EntryListener['onDue'];
+}
 
 /** Keeps the entries of this tab, and sends them, and those of tabs that have died. */
 export class Engine {
@@ -65,9 +73,9 @@ export class Engine {
     });
   }
 
-  /** A database was opened. Resolves once it has what this page holds. */
-  async takeOpened({ generation, clears }: About): Promise<void> {
-    const known = (this.#clears ??= new Set([generation, ...clears]));
+  /** A database was opened, in which these clears were done. Resolves once it has what this page holds. */
+  async takeOpened(clears: readonly string[]): Promise<void> {
+    const known = (this.#clears ??= new Set(clears));
     await this.#move();
     // Entries that are submitted from now on are younger.
     for (const clear of clears) known.add(clear);
@@ -88,7 +96,7 @@ export class Engine {
     const storage = this.#storage;
     await storage.opened();
     await this.#move();
-    const generation = storage.generation();
+    const { generation } = storage;
     // Behind one of its scope that the disk does not take.
     const isBehind = storage
       .inPage()
@@ -96,7 +104,8 @@ export class Engine {
     if (generation !== undefined && !isBehind) {
       try {
         const add = () => this.#addToDisk(entry, isWanted, isMoved);
-        return { entry: await storage.writeShown(add, isWanted), savedIn: generation };
+        const added = await storage.writeShown(add, isWanted);
+        if (added) return { entry: added, savedIn: generation };
       } catch (error) {
         if (!(error instanceof DatabaseError)) throw error;
         // One that was sent before may be there from before.
@@ -104,11 +113,11 @@ export class Engine {
         if (!isWanted()) throw error;
       }
     }
-    if (storage.isStopped()) throw leftBehind(entry, false);
+    if (storage.isStopped) throw leftBehind(entry, false);
     if (!isWanted()) throw discarded(entry);
     const added = await this.store.addToPage(entry, this.#page.clock.now());
     this.worker.drive(pageFence);
-    if (isWanted()) this.worker.add(added);
+    this.worker.add(added);
     return { entry: added, savedIn: undefined };
   }
 
@@ -119,23 +128,14 @@ export class Engine {
    */
   async revive(id: string, change?: (entry: Row) => Row): Promise<Revived | undefined> {
     for (;;) {
-      const found = await this.store.find(id);
-      if (!found) return undefined;
-      const revive = (fence: Fence) => this.store.revive(id, fence, this.#page.clock.now(), change);
-      const revived = isInPage(found)
-        ? await revive(pageFence)
-        : await this.#own(revive, (row) => row !== undefined);
+      const revived = await this.#own((fence) =>
+        this.store.revive(id, fence, this.#page.clock.now(), change),
+      );
       if (revived !== 'lost') return revived;
     }
   }
 
-  /** The rows on the disk are lost. */
-  disconnect(): void {
-    this.forget();
-    this.worker.disconnect();
-  }
-
-  /** All entries were discarded: none of them is sent. */
+  /** All entries were discarded, or cannot be read any more: none of them is sent. */
   forget(): void {
     this.#drop();
     this.ownership.release();
@@ -158,21 +158,22 @@ export class Engine {
     this.ownership.dispose();
   }
 
-  async #addToDisk(entry: Unplaced, isWanted: () => boolean, isMoved: boolean): Promise<Row> {
+  async #addToDisk(
+    entry: Unplaced | Row,
+    isWanted: () => boolean,
+    isMoved: boolean,
+  ): Promise<Row | undefined> {
     const { clock } = this.#page;
     const clears = isMoved ? this.#clears : undefined;
     for (;;) {
       if (!isWanted()) throw discarded(entry);
-      const added = await this.#own(
-        (fence) => {
-          const row = { ...entry, owner: fence.owner } as NewRow;
-          return this.store.add(row, fence, clock.now(), clears);
-        },
-        (row, fence) => row !== 'cleared' && row.owner === fence.owner,
-      );
+      const added = await this.#own((fence) => {
+        const row = { ...entry, owner: fence.owner } as NewRow;
+        return this.store.add(row, fence, clock.now(), clears);
+      });
       if (added === 'cleared') throw discarded(entry);
       if (added === 'lost') continue;
-      if (isWanted()) this.worker.add(added);
+      if (added) this.worker.add(added);
       return added;
     }
   }
@@ -186,40 +187,34 @@ export class Engine {
 
   async #moveAll(): Promise<void> {
     const storage = this.#storage;
-    const { clock, receipts } = this.#page;
+    const { receipts } = this.#page;
     for (const row of storage.inPage()) {
-      const generation = storage.generation();
-      if (generation === undefined || storage.isStopped()) return;
-      const { id, seq } = row;
+      const { generation } = storage;
+      if (generation === undefined || storage.isStopped) return;
+      const { id } = row;
       try {
-        const moved = await this.#own(
-          (fence) => this.store.moveToDisk(seq, fence, clock.now(), this.#clears ?? new Set()),
-          (kept, fence) => kept !== undefined && kept !== 'cleared' && kept.owner === fence.owner,
-        );
-        if (moved === undefined || moved === 'lost') continue;
+        if (!(await this.#addToDisk(row, () => true, true))) continue;
         storage.setCopied(id, false);
-        if (moved === 'cleared') receipts.reject(id, discarded(row));
-        else {
-          receipts.save(id, generation);
-          this.worker.add(moved);
-          this.#onChange();
-        }
+        receipts.save(id, generation);
+        this.#onChange();
       } catch (error) {
-        storage.setCopied(id, true);
-        throw error;
+        if (error instanceof DatabaseError) {
+          storage.setCopied(id, true);
+          throw error;
+        }
+        // A clear of which this page has not heard.
+        receipts.reject(id, error);
       }
     }
   }
 
-  /** Writes rows of this tab's own. `isOwn`: what was written is one that this tab sends. */
-  async #own<T>(
-    write: (fence: Fence) => Promise<T>,
-    isOwn: (written: Exclude<T, 'lost'>, fence: Fence) => boolean,
-  ): Promise<T> {
+  /** Writes rows of this tab's own, and sends them; a row that was there already is sent by its owner. */
+  #own<T>(write: (fence: Fence) => Promise<T>): Promise<T> {
     return this.ownership.use(async (fence) => {
       const written = await write(fence);
       if (written === 'lost') this.ownership.lose(fence);
-      else if (isOwn(written as Exclude<T, 'lost'>, fence)) this.#drive(fence);
+      else if (((Object(written) as Partial<Row>).owner ?? fence.owner) === fence.owner)
+        this.#drive(fence);
       return written;
     });
   }

@@ -295,7 +295,7 @@ export class Worker {
     if (this.#isOver) return;
     const pausedMs = this.#pausedUntil - this.#clock.now();
     // Due entries go when a place is free, or the store is tried again.
-    const isWaiting = (this.#slots.size > 0 || pausedMs > 0) && !this.#isThrough();
+    const isWaiting = this.#slots.size > 0 && !this.#isThrough();
     const nowMs = this.#context.clock.now();
     const dueInMs = [...this.#driven.values()].map((owned) =>
       Math.max(owned.nextReadAt() - nowMs, isOfPage(owned) ? 0 : pausedMs, 0),
@@ -364,7 +364,7 @@ export class Worker {
     const settled = made && (await this.#writeEnd(slot, entry, made));
     // It may be there still, and no other tab checks: this tab has slept, and is back.
     if (!settled) this.#expire();
-    if (made) onEnd(made.entry, made.end, settled);
+    if (made) onEnd(made, settled);
     return settled;
   }
 
@@ -387,7 +387,7 @@ export class Worker {
         onWritten?.();
         return written;
       } catch (error) {
-        if (left === 1 && !this.#isOver && this.#isConnected({ seq, connection })) throw error;
+        if (left === 1) throw error;
         onError(error);
         await sleep(this.#clock, 1000 * 2 ** (tries - left), undefined);
       }

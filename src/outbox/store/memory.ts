@@ -15,6 +15,8 @@ const firstPlace = 2 ** 52;
 /** The owner of the rows that are in this page alone. */
 export const pageFence: Fence = { owner: 'this page', token: 'this page' };
 
+const pageOwner: OwnerRecord = { ...pageFence, signedAt: 0 };
+
 /** Whether a row is in this page alone. */
 export const isInPage = ({ seq }: Pick<Row, 'seq'>): boolean => seq >= firstPlace;
 
@@ -38,13 +40,15 @@ export class PageRows {
   begin(): { readonly tx: Transaction; readonly complete: () => void } {
     const before = new Map(this.#rows);
     const rows = new Map(before);
-    const owners = new Map([[pageFence.owner, { ...pageFence, signedAt: 0 }]]);
     const place = (): number => (this.#last += 1);
-    return { tx: inMemory(rows, owners, place), complete: () => this.#take(rows, before) };
+    return { tx: inMemory(rows, new Map(), place), complete: () => this.#take(rows, before) };
   }
 
   #take(rows: ReadonlyMap<number, Row>, before: ReadonlyMap<number, Row>): void {
-    for (const [seq, row] of rows) if (row !== before.get(seq)) this.#rows.set(seq, row);
+    // A row that was cleared meanwhile does not come back.
+    for (const [seq, row] of rows)
+      if (row !== before.get(seq) && this.#rows.has(seq) === before.has(seq))
+        this.#rows.set(seq, row);
     for (const seq of before.keys()) if (!rows.has(seq)) this.#rows.delete(seq);
   }
 }
@@ -99,48 +103,39 @@ export function inMemory(
 }
 
 /**
- * Stands for a disk that is not open. `refuse` throws where rows may be on it; what is asked for by name is
- * then not known to be missing.
+ * Stands for a disk that is not open: it has no rows. `refuse` throws where there may be some all the same, for all
+ * that names one of them.
  */
 export function noDisk(refuse: () => void): Transaction {
-  const missing = async (): Promise<undefined> => {
-    refuse();
-    return undefined;
+  const lists: Readonly<Record<string, unknown>> = {
+    rows: [],
+    places: [],
+    page: [],
+    owners: [],
+    count: 0,
+    firstKey: undefined,
   };
-  const none = async (): Promise<[]> => [];
-  return {
-    row: missing,
-    rows: async (index) => (index === 'id' ? ((await missing()) ?? []) : []),
-    places: none,
-    firstKey: async () => undefined,
-    count: async () => 0,
-    page: none,
-    add: async () => (await missing()) ?? 0,
-    put: missing,
-    remove: missing,
-    owner: missing,
-    owners: none,
-    putOwner: missing,
-    removeOwner: missing,
-    clear: missing,
-  };
+  return new Proxy({} as Transaction, {
+    get: (_, name: string) => async (index: unknown) => {
+      if (!(name in lists) || index === 'id') refuse();
+      return lists[name];
+    },
+  });
 }
 
-/** A transaction that changes nothing on the disk. */
-export const readOnly = (disk: Transaction): Transaction => ({ ...disk, put: async () => {} });
-
-/** One transaction over the rows on the disk and those in this page: by its place, each is in one of them. */
-export function joinRows(disk: Transaction, page: Transaction): Transaction {
+/**
+ * One transaction over the rows on the disk and those in this page: by its place, each is in one of them.
+ * `isOfPage`: those on the disk do not change.
+ */
+export function joinRows(disk: Transaction, page: Transaction, isOfPage: boolean): Transaction {
   const at = (seq: number): Transaction => (seq < firstPlace ? disk : page);
-  const ofOwner = (owner: string | undefined): Transaction =>
-    owner === pageFence.owner ? page : disk;
+  const isOwn = (owner: string | undefined): boolean => owner === pageFence.owner;
   return {
     row: (seq) => at(seq).row(seq),
     async rows(index, range, limit) {
       const inPage = await page.rows(index, range, limit);
       if (index === 'id' && inPage.length > 0) return inPage;
-      const onDisk = await disk.rows(index, range, limit);
-      return inPage.length > 0 ? sortBy(index, [...onDisk, ...inPage]).slice(0, limit) : onDisk;
+      return sortBy(index, [...(await disk.rows(index, range, limit)), ...inPage]).slice(0, limit);
     },
     places: async (...range) => [
       ...(await disk.places(...range)),
@@ -155,14 +150,14 @@ export function joinRows(disk: Transaction, page: Transaction): Transaction {
       const onDisk = after < firstPlace ? await disk.page(index, key, after, limit) : [];
       return [...onDisk, ...(await page.page(index, key, after, limit - onDisk.length))];
     },
-    add: (row) => ofOwner(row.owner).add(row),
-    put: (row) => at(row.seq).put(row),
+    add: (row) => (isOwn(row.owner) ? page : disk).add(row),
+    put: async (row) => (isOfPage && row.seq < firstPlace ? undefined : at(row.seq).put(row)),
     remove: (seq) => at(seq).remove(seq),
-    owner: (owner) => ofOwner(owner).owner(owner),
-    owners: async () => [...(await disk.owners()), ...(await page.owners())],
-    putOwner: (record) => ofOwner(record.owner).putOwner(record),
-    removeOwner: (owner) => ofOwner(owner).removeOwner(owner),
-    // Those of the page are discarded at once, and what comes afterwards stays.
+    owner: async (owner) => (isOwn(owner) ? pageOwner : disk.owner(owner)),
+    owners: async () => [...(await disk.owners()), pageOwner],
+    // The owner of this page is never written, and its rows are cleared without a transaction.
+    putOwner: (record) => disk.putOwner(record),
+    removeOwner: (owner) => disk.removeOwner(owner),
     clear: () => disk.clear(),
   };
 }

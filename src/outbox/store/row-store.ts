@@ -121,22 +121,23 @@ export class RowStore {
   }
 
   /**
-   * Keeps a row, and resolves once it is kept. One that has its id already stays, and comes back. `known` are
-   * the clears that the page has heard of, where the row may be older than another.
+   * Keeps a row on the disk, and resolves once it is kept. One that has its id already stays, and comes back. A row of
+   * this page moves there. `known` are the clears that the page has heard of, where the row may be older than another.
    *
-   * @returns `lost` when the owner is no longer of this tab, `cleared` after a clear that is not known.
+   * @returns `lost` when the owner is no longer of this tab, `cleared` after a clear that is not known; undefined
+   *   when a row of this page is being sent or is over.
    */
   add(
-    row: NewRow,
+    row: NewRow & { readonly seq?: number },
     fence: Fence,
     nowMs: number,
     known?: ReadonlySet<string>,
-  ): Promise<Row | 'lost' | 'cleared'> {
+  ): Promise<Row | 'lost' | 'cleared' | undefined> {
     return this.#backend.write('strict', async (tx) => {
       const found = await rowById(tx, row.id);
+      if (row.seq !== undefined) return found && moveToDisk(tx, found, fence, nowMs, known);
       if (found) return found;
-      const { clears = [] } = (known && (await readAbout(tx))) ?? {};
-      if (clears.some((clear) => !known?.has(clear))) return 'cleared';
+      if (await hasNewClear(tx, known)) return 'cleared';
       return (await isOurs(tx, fence, nowMs)) ? insert(tx, row, nowMs) : 'lost';
     });
   }
@@ -145,40 +146,6 @@ export class RowStore {
   addToPage(row: Unplaced, nowMs: number): Promise<Row> {
     const own = { ...row, owner: pageFence.owner, nextRetryAt: row.nextRetryAt ?? nowMs } as NewRow;
     return this.#backend.write('page', (tx) => insert(tx, own, nowMs));
-  }
-
-  /**
-   * Moves a row of this page to the disk, unless it is being sent or is over. `known` are the clears that the page
-   * has heard of.
-   *
-   * @returns the row; undefined when it stays, `lost` when the owner is no longer of this tab, `cleared` after a
-   *   clear that is not known: the row is then removed.
-   */
-  moveToDisk(
-    seq: number,
-    fence: Fence,
-    nowMs: number,
-    known: ReadonlySet<string>,
-  ): Promise<Row | 'lost' | 'cleared' | undefined> {
-    return this.#backend.write('strict', async (tx) => {
-      const row = await tx.row(seq);
-      if (row?.state !== 'pending' && row?.state !== 'dead') return undefined;
-      const sending = await tx.rows('owner', [pageFence.owner]);
-      // The rest of its scope goes after it.
-      if (
-        sending.some(
-          ({ state, blocks }) =>
-            state === 'sending' && blocks === row.scope && blocks !== undefined,
-        )
-      )
-        return undefined;
-      if (!(await isOurs(tx, fence, nowMs))) return 'lost';
-      const { clears = [] } = (await readAbout(tx)) ?? {};
-      await tx.remove(seq);
-      if (clears.some((clear) => !known.has(clear))) return 'cleared';
-      const owner = row.owner && fence.owner;
-      return (await rowById(tx, row.id)) ?? insert(tx, { ...unplace(row), owner } as NewRow, nowMs);
-    });
   }
 
   /**
@@ -431,10 +398,9 @@ export class RowStore {
     return this.#backend.write('strict', async (tx) => {
       const found = await rowById(tx, id);
       if (!found || !(found.state === 'dead' || found.state === 'pending')) return undefined;
-      // It was moved to the disk meanwhile.
-      if (isInPage(found) !== (fence.owner === pageFence.owner)) return 'lost';
-      if (!(await isOurs(tx, fence, nowMs))) return 'lost';
-      const row = await place(tx, change(found), fence.owner, nowMs);
+      const own = isInPage(found) ? pageFence : fence;
+      if (!(await isOurs(tx, own, nowMs))) return 'lost';
+      const row = await place(tx, change(found), own.owner, nowMs);
       // Behind it in the scope that it has left.
       const isMoved = row.scope !== found.scope;
       return { row, next: isMoved ? await unblock(tx, found.blocks, nowMs) : undefined };
@@ -495,6 +461,41 @@ export class RowStore {
       (await owns(tx, fence)) ? work(tx) : otherwise,
     );
   }
+}
+
+/** Whether the database was cleared in a way that is not known. */
+async function hasNewClear(
+  tx: Transaction,
+  known: ReadonlySet<string> | undefined,
+): Promise<boolean> {
+  const { clears = [] } = (known && (await readAbout(tx))) ?? {};
+  return clears.some((clear) => !known?.has(clear));
+}
+
+/** Moves a row of this page. @see RowStore.add */
+async function moveToDisk(
+  tx: Transaction,
+  row: Row,
+  fence: Fence,
+  nowMs: number,
+  known: ReadonlySet<string> | undefined,
+): Promise<Row | 'lost' | 'cleared' | undefined> {
+  if (!(await isMovable(tx, row))) return undefined;
+  if (!(await isOurs(tx, fence, nowMs))) return 'lost';
+  await tx.remove(row.seq);
+  if (await hasNewClear(tx, known)) return 'cleared';
+  const owner = row.owner && fence.owner;
+  // One that was sent by an earlier page may be there from then.
+  return (await rowById(tx, row.id)) ?? insert(tx, { ...unplace(row), owner } as NewRow, nowMs);
+}
+
+/** Whether a row of this page is neither being sent nor over, and no other one of its scope is being sent from it. */
+async function isMovable(tx: Transaction, row: Row): Promise<boolean> {
+  if (row.state !== 'pending' && row.state !== 'dead') return false;
+  const own = await tx.rows('owner', [pageFence.owner]);
+  return !own.some(
+    ({ state, scope }) => state === 'sending' && scope !== undefined && scope === row.scope,
+  );
 }
 
 /** Rows in the order of their places, of which `load` reads a page at a time. */

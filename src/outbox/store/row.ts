@@ -190,18 +190,30 @@ export const originOfLane = (lane: string): string | undefined => splitLane(lane
 /** Fields and the types of their values. */
 type FieldTypes = readonly (readonly [field: string, type: string])[];
 
-const texts = ['id', 'handler', 'submitter', 'lane'] as const;
-const numbers = ['version', 'createdAt', 'attempts', 'noted', 'unsent', 'timeouts', 'redrives'];
-const flags = ['isInDoubt', 'isUnkeyed', 'isRestored', 'isRedriven', 'isGone'];
-const typed = (type: string, fields: readonly string[]): FieldTypes =>
-  fields.map((field) => [field, type]);
+/** The types of the fields that a sample has. */
+const typesOf = (sample: object): FieldTypes =>
+  Object.entries(sample).flatMap(([field, value]) =>
+    value === undefined ? [] : [[field, typeof value] as const],
+  );
 
-const always = [...typed('string', texts), ...typed('number', numbers), ...typed('boolean', flags)];
-const optional = [
-  ...typed('number', ['aheadMs', 'nextRetryAt', 'notBefore', 'lastAttemptAt']),
-  ...typed('string', ['scope', 'blocks']),
-  ...typed('object', ['lastError']),
-];
+const always = /* @__PURE__ */ typesOf({
+  ...untried,
+  id: '',
+  handler: '',
+  version: 1,
+  createdAt: 0,
+  submitter: '',
+  lane: '',
+});
+const optional = /* @__PURE__ */ typesOf({
+  aheadMs: 0,
+  scope: '',
+  blocks: '',
+  nextRetryAt: 0,
+  notBefore: 0,
+  lastAttemptAt: 0,
+  lastError: {},
+});
 const ofStates = new Map<unknown, FieldTypes>([
   ['pending', [['owner', 'string']]],
   [

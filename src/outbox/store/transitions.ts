@@ -6,6 +6,7 @@ import {
   type SendingRow,
   stateless,
 } from './row.ts';
+import { isInPage, pageFence } from './memory.ts';
 import type { Fence, Key, Range, Transaction } from './schema.ts';
 
 /** The end of an attempt. */
@@ -118,7 +119,9 @@ export function replan<R extends NewRow | Row>(row: R, nowMs: number): R {
 export async function insert(tx: Transaction, given: NewRow, nowMs: number): Promise<Row> {
   const row = replan(given, nowMs);
   if (row.owner === undefined) return { ...row, seq: await tx.add(row) };
-  const isBehind = row.blocks !== undefined && !!(await headOf(tx, row.blocks));
+  const head = row.blocks === undefined ? undefined : await headOf(tx, row.blocks);
+  // A row on the disk comes before those of this page; one of this page is claimed to find out about the disk.
+  const isBehind = !!head && isInPage(head) === (row.owner === pageFence.owner);
   const placed = { ...row, nextRetryAt: isBehind ? undefined : (row.nextRetryAt ?? nowMs) };
   return { ...placed, seq: await tx.add(placed) };
 }
