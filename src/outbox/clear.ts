@@ -2,46 +2,44 @@ import { createIdempotencyKey } from '../idempotency/key.ts';
 import type { Clock } from '../lib/clock.ts';
 import { unsettled, withLimit } from '../lib/timer.ts';
 import { discarded, type EntryFacts, notCleared } from './errors.ts';
-import type { OutboxParts } from './storage.ts';
-import { RowStore } from './store/row-store.ts';
-import type { Backend } from './store/schema.ts';
+import type { OutboxParts } from './delivery/engine.ts';
 import { reasonOf } from './store/disk.ts';
+import { RowStore } from './store/row-store.ts';
+import type { Database } from './store/schema.ts';
 
 /**
- * Remembers outside of the database that its entries were cleared, from the moment that was asked for until they
- * are gone: nothing is sent meanwhile, by any tab, by the next page or by a service worker. But for `read`, nothing
- * of it throws or rejects.
+ * Remembers outside of the database that its entries were cleared, from the call until they are gone: nothing of
+ * them is sent meanwhile, by this page, by the next one or by a service worker. It is a cache without content,
+ * whose name ends in the token of the clear. But for `read`, nothing of it throws or rejects.
  */
 export class ClearMark {
-  readonly #name: string;
+  readonly #prefix: string;
   readonly #world: Partial<typeof globalThis> = globalThis;
-  /** The clears that this page knows of and has not done, the latest last: the app may empty `localStorage`, too. */
+  /** The clears that this page knows of and has not done, the latest last. */
   #open: readonly string[] = [];
   #caching: Promise<boolean> = Promise.resolve(false);
 
   constructor(database: string) {
-    this.#name = `steadfetch outbox cleared ${database}`;
+    // The name of another database may begin like this one; a line break is in none.
+    this.#prefix = `steadfetch outbox cleared ${database}\n`;
   }
 
-  /** Which clear is under way, or has failed; undefined for none. */
+  /** The clear that is under way in this page, or has failed; undefined for none. */
   get(): string | undefined {
-    return this.#stored() ?? this.#open.at(-1);
+    return this.#open.at(-1);
   }
 
-  /**
-   * The same, also where only the Cache API knows: a service worker has no `localStorage`, and rejects
-   * where it cannot look there. An app may empty `localStorage` at a log-out.
-   */
+  /** The same, also of earlier pages and other tabs. Rejects where that cannot be read now. */
   async read(): Promise<string | undefined> {
     const token = this.get();
     if (token !== undefined) return token;
     try {
       const [cached] = await this.#cached();
-      if (cached !== undefined) this.hear(cached);
+      if (cached !== undefined) this.add(cached);
       return cached;
     } catch (error) {
-      // A page that may store nothing is the only one that could have set it.
-      if ('localStorage' in this.#world) return undefined;
+      // A mark was never set where caches are forbidden.
+      if ((error as Error).name === 'SecurityError') return undefined;
       throw error;
     }
   }
@@ -49,14 +47,13 @@ export class ClearMark {
   /** @returns which clear this is. */
   set(): string {
     const token = createIdempotencyKey();
-    this.hear(token);
-    this.#attempt((storage) => storage?.setItem(this.#name, token));
+    this.add(token);
     this.#caching = this.#cache(token);
     return token;
   }
 
   /** Another tab has said that this clear is under way. */
-  hear(token: string): void {
+  add(token: string): void {
     if (!this.has(token)) this.#open = [...this.#open, token];
   }
 
@@ -68,52 +65,37 @@ export class ClearMark {
   /** That clear is done, and so are those before it. A later one stays. */
   remove(token: string): void {
     this.#open = this.#open.slice(this.#open.indexOf(token) + 1);
-    if (this.#stored() === token) this.#attempt((storage) => storage?.removeItem(this.#name));
     this.#caching.then(() => this.#uncache(token)).catch(() => {});
   }
 
   /** Whether it outlives this page. */
-  async isKept(): Promise<boolean> {
-    return this.#stored() !== undefined || this.#caching;
+  isKept(): Promise<boolean> {
+    return this.#caching;
   }
 
-  #stored(): string | undefined {
-    return this.#attempt((storage) => storage?.getItem(this.#name)) ?? undefined;
-  }
-
-  #attempt<T>(act: (storage: Storage | undefined) => T): T | undefined {
-    try {
-      return act(this.#world.localStorage);
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** In the Cache API there is a cache for it, whose name ends in the token: that needs no room. */
   async #cached(): Promise<readonly string[]> {
     const names = (await this.#world.caches?.keys()) ?? [];
-    const own = names.filter((one) => one.startsWith(`${this.#name} `));
-    // A token has no space in it, and the name of another database may begin like this one.
-    return own.map((one) => one.slice(this.#name.length + 1)).filter((one) => !one.includes(' '));
+    const own = names.filter((name) => name.startsWith(this.#prefix));
+    return own.map((name) => name.slice(this.#prefix.length));
   }
 
   #uncache(token: string): Promise<boolean> | undefined {
-    return this.#world.caches?.delete(`${this.#name} ${token}`);
+    return this.#world.caches?.delete(this.#prefix + token);
   }
 
   async #cache(token: string): Promise<boolean> {
     try {
       // An earlier clear is part of this one.
       for (const earlier of await this.#cached()) await this.#uncache(earlier);
-      return !!(await this.#world.caches?.open(`${this.#name} ${token}`));
+      return !!(await this.#world.caches?.open(this.#prefix + token));
     } catch {
       return false;
     }
   }
 }
 
-/** Clears a database that has just been opened, where that was asked for when it did not work. */
-export async function obeyMark(mark: ClearMark, clock: Clock, backend: Backend): Promise<void> {
+/** Clears a database that has just been opened, where a clear was asked for when it did not work. */
+export async function obeyMark(mark: ClearMark, clock: Clock, database: Database): Promise<void> {
   let token: string | undefined;
   try {
     token = await withLimit(
@@ -122,9 +104,9 @@ export async function obeyMark(mark: ClearMark, clock: Clock, backend: Backend):
       () => unsettled('The mark of outbox.clear'),
     );
     if (token === undefined) return;
-    await new RowStore(backend).clear(token);
+    await new RowStore(database).clear(token);
   } catch (error) {
-    backend.close();
+    database.close();
     throw error;
   }
   mark.remove(token);
@@ -133,7 +115,7 @@ export async function obeyMark(mark: ClearMark, clock: Clock, backend: Backend):
 /** Why the disk could not be cleared; undefined when it is, or there is none. */
 type NotCleared = { readonly reason: unknown } | undefined;
 
-/** Breaks off what was discarded, by the user here or in another tab, and tells whoever waits for it. */
+/** Breaks off what was discarded, by the user here or in another tab, and rejects for its submitter. */
 export class Forget {
   readonly #parts: OutboxParts;
   readonly #mark: ClearMark;
@@ -145,8 +127,8 @@ export class Forget {
 
   /** `error` is what its submission ends in. */
   one(id: string, facts: EntryFacts | undefined, error?: unknown): void {
-    const { memory, receipts } = this.#parts;
-    for (const { worker } of this.#parts.storage.engines()) worker.abort(id);
+    const { memory, receipts, engine } = this.#parts;
+    engine.worker.abort(id);
     memory.endWaiting(id, 'cancelled');
     if (facts) receipts.reject(id, error ?? discarded(facts));
   }
@@ -157,34 +139,31 @@ export class Forget {
    * @throws Error (as a rejection) when they are still on the disk.
    */
   async all(): Promise<void> {
-    const { memory, receipts, others } = this.#parts;
+    const { receipts, others } = this.#parts;
     const token = this.#mark.set();
-    memory.clears.add(token);
     others.post({ kind: 'cleared', token });
     for (const [id] of receipts.all()) this.#leave(id);
     const failure = await this.#clearSoon(token);
-    this.#parts.listener.onChange();
+    this.#parts.onChange();
     if (failure) throw notCleared(await this.#mark.isKept(), failure.reason);
-    await this.#parts.storage.durable()?.ownership.look();
+    await this.#parts.engine.ownership.refresh();
   }
 
   /** The same, where another tab or an earlier page has asked for it. Never rejects. */
   async obey(token: string): Promise<void> {
-    const { memory, receipts } = this.#parts;
-    this.#mark.hear(token);
-    memory.clears.add(token);
+    const { receipts, engine } = this.#parts;
+    this.#mark.add(token);
     const all = receipts.all();
     for (const [id, { savedIn }] of all) if (savedIn === undefined) this.#leave(id);
     await this.#clearSoon(token);
-    const durable = this.#parts.storage.durable();
     // An entry that the other tab has not seen exists in this page alone.
     for (const [id] of all)
-      if (!(await durable?.store.find(id).catch(() => undefined))) this.#leave(id);
-    this.#parts.listener.onChange();
-    await durable?.ownership.look();
+      if (!(await engine.store.find(id).catch(() => undefined))) this.#leave(id);
+    this.#parts.onChange();
+    await engine.ownership.refresh();
   }
 
-  /** Unless it was settled meanwhile. */
+  /** Unless it has ended meanwhile. */
   #leave(id: string): void {
     const known = this.#parts.receipts.get(id);
     const isInDoubt = !!known && (known.facts.isInDoubt || !!known.isKept);
@@ -193,7 +172,8 @@ export class Forget {
 
   /** A part that hangs does not keep the caller waiting: it ends with an error. */
   async #clearSoon(token: string): Promise<NotCleared> {
-    const { clock } = this.#parts;
+    const { clock, engine } = this.#parts;
+    engine.addClear(token);
     const expire = (): Error => unsettled('outbox.clear');
     try {
       return await withLimit({ clock }, () => this.#clear(token), expire);
@@ -203,16 +183,15 @@ export class Forget {
   }
 
   async #clear(token: string): Promise<NotCleared> {
-    const [storage, mark] = [this.#parts.storage, this.#mark];
-    for (const engine of storage.engines()) {
-      engine.forget();
-      // That cannot fail, and so none of it is sent while the database is waited for.
-      if (engine.generation === undefined) await engine.store.clear(token);
-    }
+    const { storage, engine } = this.#parts;
+    const mark = this.#mark;
+    engine.forget();
+    engine.worker.abort();
+    // That cannot fail, and so none of it is sent while the database is waited for.
+    storage.clearPage();
     // A database that could not be opened a while ago may open now.
     const failure = await storage.reopen();
-    const engine = storage.durable();
-    if (!engine) {
+    if (!storage.generation) {
       if (!failure) mark.remove(token);
       return failure;
     }
@@ -222,8 +201,8 @@ export class Forget {
       mark.remove(token);
       return undefined;
     } catch (error) {
-      // What is on that disk must not be sent, nor anything be added to it.
-      storage.lose(engine, reasonOf(error) ?? 'unavailable');
+      // Rows on that disk must not be sent, and none may be added.
+      storage.lose(reasonOf(error) ?? 'unavailable');
       return { reason: error };
     }
   }

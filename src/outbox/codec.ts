@@ -2,7 +2,7 @@ import { reject } from '../lib/input/check.ts';
 import type { Clock } from '../lib/clock.ts';
 import { unsettled, withLimit } from '../lib/timer.ts';
 import type { HandlerDefinition } from './handler.ts';
-import { type DeadReason, type Row, rowSchema } from './store/row.ts';
+import type { DeadReason, Row } from './store/row.ts';
 
 /**
  * Makes what is on the disk unreadable there. Neither may change the value. What has not settled within 30 s
@@ -15,7 +15,7 @@ export interface OutboxCipher {
   readonly decrypt: (sealed: unknown) => Promise<unknown>;
 }
 
-/** Browsers do not store a FormData. The name is long so that nobody's variables have it. */
+/** Browsers do not store a FormData. The name is long so that no variables have it by chance. */
 const formTag = 'steadfetch.FormData';
 const queryTag = 'steadfetch.URLSearchParams';
 
@@ -89,7 +89,7 @@ function pack(value: unknown, packed: Map<unknown, object>): unknown {
   if (name === 'FormData') return { [formTag]: [...(value as FormData)] };
   if (name === 'URLSearchParams') return { [queryTag]: String(value) };
   if (!isPlain(value)) return value;
-  // What it says of itself would be lost with its class.
+  // Its toJSON would be lost with its class.
   if (typeof value['toJSON'] === 'function') throw new TypeError();
   const known = packed.get(value);
   if (known) return known;
@@ -134,7 +134,6 @@ export async function readVariables(
   codec: Codec,
 ): Promise<{ readonly variables: unknown } | Unread> {
   if (entry.isGone) return { reason: 'unreadable' };
-  if (entry.schema > rowSchema) return { reason: 'too-new' };
   if (!definition) return { reason: 'handler-missing' };
   const { version, handler } = definition;
   if (entry.version > version) return { reason: 'too-new' };

@@ -10,23 +10,23 @@ import { failures } from '../policy/outcome.ts';
 import type { Codec } from './codec.ts';
 import { discarded, disposedOf, type EntryFacts } from './errors.ts';
 import { type HandlerDefinition, scopeOf } from './handler.ts';
-import { laneOf, type Row, rowSchema, type Unplaced, unplace, untried } from './store/row.ts';
+import { laneOf, type Row, type Unplaced, unplace, untried } from './store/row.ts';
 import type { RowStore } from './store/row-store.ts';
 
-/** What this tab does with a submission of its own. */
+/** The state of a submission of this tab. */
 export interface Progress {
   readonly attempt: number;
   /** The attempt that is under way, or was last. */
   readonly operation?: Operation;
   /** When it is sent next; undefined while it is being sent. */
   readonly retryAt?: number | undefined;
-  readonly decision?: Decision;
+  readonly decision?: Decision | undefined;
   readonly error?: unknown;
 }
 
 type OnProgress = (progress: Progress) => void;
 
-/** What this page holds of an entry that it has submitted, until that has ended. */
+/** The part of an entry that the page which submitted it holds until its end. */
 export interface Receipt {
   readonly facts: EntryFacts;
   /** Its result, for as many as ask. */
@@ -113,8 +113,8 @@ export class Receipts {
     if (this.#unsaved.delete(id)) this.#unsaved.add(next);
   }
 
-  /** Tells the submitter of an entry how it goes. */
-  tell({ id, attempts: attempt }: Row, progress: Omit<Progress, 'attempt'>): void {
+  /** Reports the progress of an entry to its submitter. */
+  report({ id, attempts: attempt }: Row, progress: Omit<Progress, 'attempt'>): void {
     this.#known.get(id)?.onProgress?.({ ...progress, attempt });
   }
 
@@ -142,7 +142,7 @@ export class Receipts {
   }
 }
 
-/** What is known of a submission that somebody else keeps: a form. */
+/** A submission that a form keeps. */
 interface GivenSubmission {
   readonly key: string;
   readonly createdAt: number;
@@ -150,7 +150,7 @@ interface GivenSubmission {
   readonly wasSent?: boolean | undefined;
 }
 
-/** What `submit` returns. */
+/** The result of `submit`. */
 interface Submitted {
   readonly idempotencyKey: string;
   /** Resolves once it is kept; `isDurable` says whether on the disk. */
@@ -204,18 +204,19 @@ export class Enqueuer {
     try {
       return this.#submit(name, variables, submission, onProgress);
     } catch (error) {
-      noteUnkept(error);
+      recordUnkept(error);
       throw error;
     }
   }
 
   /**
    * Keeps once more what was submitted here, and is not there, because its database was deleted. What is
-   * there may have ended meanwhile: that, `settle` tells.
+   * there may have ended meanwhile: `resolve` ends its receipt.
    */
   async restore(
-    { store, generation }: { readonly store: RowStore; readonly generation: string | undefined },
-    settle: (id: string) => Promise<void>,
+    store: RowStore,
+    generation: string,
+    resolve: (id: string) => Promise<void>,
   ): Promise<void> {
     const { receipts } = this.#context;
     for (const [id, known] of receipts.all()) {
@@ -223,7 +224,7 @@ export class Enqueuer {
       if (savedIn === undefined) continue;
       // Where the same database has it no more, it has ended. What another tab has edited, only the disk knows.
       if (savedIn === generation || !entry || (await store.find(id))) {
-        await settle(id);
+        await resolve(id);
         continue;
       }
       const lost = { ...entry, isInDoubt: true, isRestored: true };
@@ -274,7 +275,6 @@ export class Enqueuer {
     const entry = {
       ...untried,
       id,
-      schema: rowSchema,
       handler: name,
       lane: laneOf(name),
       version: definition.version,
@@ -297,7 +297,7 @@ export class Enqueuer {
         const isDurable = await this.#keep(known, { ...entry, variables: await closing }, false);
         return { isDurable };
       } catch (error) {
-        if (!receipts.get(id)?.isKept && !isSteadfetchError(error)) noteUnkept(error);
+        if (!receipts.get(id)?.isKept && !isSteadfetchError(error)) recordUnkept(error);
         if (receipts.isOpen(id, known)) receipts.reject(id, error);
         throw error;
       }
@@ -328,6 +328,6 @@ export class Enqueuer {
 }
 
 /** It is kept nowhere, so nothing of it is sent. */
-function noteUnkept(error: unknown): void {
+function recordUnkept(error: unknown): void {
   reportFailure(error, { failure: failures.invalid });
 }

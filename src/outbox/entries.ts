@@ -3,10 +3,10 @@ import { needsNewKey } from './errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { PauseReason } from '../policy/outcome.ts';
 import { readVariables } from './codec.ts';
-import type { Engine } from './delivery/engine.ts';
 import { scopeOf } from './handler.ts';
 import type { Forget } from './clear.ts';
-import type { OutboxParts } from './storage.ts';
+import type { OutboxParts } from './delivery/engine.ts';
+import { isInPage } from './store/memory.ts';
 import { type Settled, pageSize, pagesOf } from './store/row-store.ts';
 import { type DeadReason, type Row, type RowError, type RowState, untried } from './store/row.ts';
 
@@ -19,7 +19,7 @@ export interface OutboxFilter<THandler extends string = string> {
   readonly limit?: number | undefined;
 }
 
-/** What a user sees of the entries, and does with them. */
+/** Shows the entries to a user, and does with them as told. */
 export class Entries {
   readonly #parts: OutboxParts;
   readonly #forget: Forget;
@@ -29,39 +29,47 @@ export class Entries {
     this.#forget = forget;
   }
 
-  readonly list = async (filter: OutboxFilter = {}): Promise<readonly OutboxEntry[]> => {
-    const { limit = pageSize } = filter;
-    await this.#parts.storage.ready();
-    const lists = this.#parts.storage
-      .engines()
-      .map((engine) => this.#listOf(engine, filter, limit));
-    return (await Promise.all(lists)).flat().slice(0, limit);
+  readonly list = async ({ state, handler, scope, limit = pageSize }: OutboxFilter = {}): Promise<
+    readonly OutboxEntry[]
+  > => {
+    const { storage, engine, pauses } = this.#parts;
+    await storage.ready();
+    const found: Row[] = [];
+    const kept = state === 'paused' ? 'sending' : state;
+    for await (const entry of pagesOf((after, count) => engine.store.list(kept, after, count))) {
+      if (found.length >= limit) break;
+      const shown = pauses.of(entry) ? 'paused' : entry.state;
+      const isWanted =
+        (state ?? shown) === shown &&
+        (handler ?? entry.handler) === entry.handler &&
+        (scope ?? entry.scope) === entry.scope;
+      if (isWanted) found.push(entry);
+    }
+    return Promise.all(found.map((entry) => this.#show(entry)));
   };
 
-  readonly find = (id: string): Promise<OutboxEntry | undefined> =>
-    this.#first(async (engine) => {
-      const entry = await engine.store.find(id);
-      return entry && this.#show(engine, entry);
-    });
+  readonly find = async (id: string): Promise<OutboxEntry | undefined> => {
+    await this.#parts.storage.ready();
+    const entry = await this.#parts.engine.store.find(id);
+    return entry && this.#show(entry);
+  };
 
   /** @returns the key by which it goes now; undefined when there is nothing to retry. */
   readonly retry = (id: string): Promise<string | undefined> =>
     this.#send(id, (known) => redrive(known, this.#parts.clock));
 
   readonly retryAll = async (): Promise<void> => {
-    await this.#parts.storage.ready();
-    for (const { store } of this.#parts.storage.engines()) {
-      const dead = pagesOf((after, count) => store.list('dead', after, count));
-      for await (const { id } of dead)
-        await this.#send(id, (known) => redriveSafely(known, this.#parts.clock));
-    }
+    const { storage, engine, clock } = this.#parts;
+    await storage.ready();
+    const dead = pagesOf((after, count) => engine.store.list('dead', after, count));
+    for await (const { id } of dead) await this.#send(id, (known) => redriveSafely(known, clock));
   };
 
   /** @returns the new key; undefined when there is no such entry, or it is being sent. */
   readonly edit = async (id: string, variables: unknown): Promise<string | undefined> => {
     const { clock, codec, handlers } = this.#parts;
     const sealed = await codec.encode('outbox.edit', variables);
-    return this.#change(id, (engine, { handler }) => {
+    return this.#change(id, ({ handler }) => {
       const definition = handlers.get(handler);
       const ofHandler = definition && {
         version: definition.version,
@@ -72,47 +80,26 @@ export class Entries {
         variables: sealed,
         ...ofHandler,
       });
-      return this.#revive(engine, id, as);
+      return this.#revive(id, as);
     });
   };
 
   /** @returns whether there was something to discard. `error` is what its submission ends in. */
   async discard(id: string, error?: unknown): Promise<boolean> {
-    const { clock, others } = this.#parts;
-    const found = await this.#first((engine) =>
-      this.#parts.storage.write(engine, () => engine.store.discard(id, clock.now())),
-    );
+    const { clock, others, storage, engine } = this.#parts;
+    await storage.ready();
+    const found = await storage.writeShown(() => engine.store.discard(id, clock.now()));
     if (!found) return false;
     const { row: entry } = found;
     const isInDoubt = entry.isInDoubt || entry.state === 'sending' || entry.state === 'done';
     this.#forget.one(id, { ...entry, isInDoubt }, error);
     others.post({ kind: 'discarded', id, isInDoubt });
-    if (found.next) this.#parts.listener.onDue(found.next);
-    this.#parts.listener.onChange();
+    if (found.next) this.#parts.onDue(found.next);
+    this.#parts.onChange();
     return true;
   }
 
-  async #listOf(
-    engine: Engine,
-    { state, handler, scope }: OutboxFilter,
-    limit: number,
-  ): Promise<readonly OutboxEntry[]> {
-    const { pauses } = this.#parts;
-    const found: Row[] = [];
-    const kept = state === 'paused' ? 'sending' : state;
-    for await (const entry of pagesOf((after, count) => engine.store.list(kept, after, count))) {
-      if (found.length >= limit) break;
-      const shown = pauses.of(entry) ? 'paused' : entry.state;
-      const isAsked =
-        (state ?? shown) === shown &&
-        (handler ?? entry.handler) === entry.handler &&
-        (scope ?? entry.scope) === entry.scope;
-      if (isAsked) found.push(entry);
-    }
-    return Promise.all(found.map((entry) => this.#show(engine, entry)));
-  }
-
-  async #show({ generation, ownership }: Engine, entry: Row): Promise<OutboxEntry> {
+  async #show(entry: Row): Promise<OutboxEntry> {
     const { pauses, codec, handlers } = this.#parts;
     const { state, isInDoubt, deadReason } = entry;
     const isSending = state === 'sending';
@@ -124,7 +111,6 @@ export class Entries {
       : { variables: await open(entry.variables) };
     const isDone = state === 'done' || deadReason === 'answer-lost';
     const mayBeDone = isInDoubt || isSending;
-    const owner = isSending && ownership.isHeld(entry.owner) ? 'this-tab' : 'another-tab';
     return {
       idempotencyKey: entry.id,
       handler: entry.handler,
@@ -140,51 +126,46 @@ export class Entries {
       waitsFor: entry.waitsFor,
       reason: deadReason,
       pause,
-      sentBy: isSending ? owner : undefined,
+      sentBy: this.#sentBy(entry),
       data: state === 'done' ? await open(entry.result) : undefined,
-      isDurable: generation !== undefined,
+      isDurable: !isInPage(entry),
     };
   }
 
-  /** What the first of the engines that has something says. */
-  async #first<T>(ask: (engine: Engine) => Promise<T | undefined>): Promise<T | undefined> {
-    await this.#parts.storage.ready();
-    for (const engine of this.#parts.storage.engines()) {
-      const found = await ask(engine);
-      if (found !== undefined) return found;
-    }
-    this.#parts.storage.refuseBlind();
-    return undefined;
+  #sentBy({ seq, state, owner }: Row): OutboxEntry['sentBy'] {
+    if (state !== 'sending') return undefined;
+    const isOurs = isInPage({ seq }) || this.#parts.engine.ownership.isHeld(owner);
+    return isOurs ? 'this-tab' : 'another-tab';
   }
 
-  #change(
+  async #change(
     id: string,
-    act: (engine: Engine, entry: Row) => Promise<Settled | undefined>,
+    act: (entry: Row) => Promise<Settled | undefined>,
   ): Promise<string | undefined> {
-    const { memory, receipts, others } = this.#parts;
-    return this.#first(async (engine) => {
-      const entry = await engine.store.find(id);
-      const { row: after, next } = (entry && (await act(engine, entry))) ?? {};
-      if (!after) return undefined;
-      if (after.id !== id) {
-        memory.endWaiting(id, 'cancelled');
-        receipts.rename(id, after.id, after);
-        others.post({ kind: 'renamed', id, next: after.id });
-      }
-      this.#parts.listener.onDue(after, true);
-      if (next) this.#parts.listener.onDue(next);
-      this.#parts.listener.onChange();
-      return after.id;
-    });
+    const { memory, receipts, others, storage, engine, onDue, onChange } = this.#parts;
+    await storage.ready();
+    const entry = await engine.store.find(id);
+    const { row: after, next } = (entry && (await act(entry))) ?? {};
+    if (!after) return undefined;
+    if (after.id !== id) {
+      memory.endWaiting(id, 'cancelled');
+      receipts.rename(id, after.id, after);
+      others.post({ kind: 'renamed', id, next: after.id });
+    }
+    onDue(after, true);
+    if (next) onDue(next);
+    onChange();
+    return after.id;
   }
 
-  #revive(engine: Engine, id: string, as: (entry: Row) => Row): Promise<Settled | undefined> {
-    return this.#parts.storage.write(engine, () => engine.revive(id, as));
+  #revive(id: string, as: (entry: Row) => Row): Promise<Settled | undefined> {
+    const { storage, engine } = this.#parts;
+    return storage.writeShown(() => engine.revive(id, as));
   }
 
   #send(id: string, as: (known: Row) => Row): Promise<string | undefined> {
-    return this.#change(id, async (engine, entry) =>
-      entry.state === 'sending' ? { row: entry, next: undefined } : this.#revive(engine, id, as),
+    return this.#change(id, async (entry) =>
+      entry.state === 'sending' ? { row: entry, next: undefined } : this.#revive(id, as),
     );
   }
 }
@@ -252,7 +233,7 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
   readonly waitsFor: 'other-version' | undefined;
   /** Why it needs a user; undefined unless it is dead. */
   readonly reason: DeadReason | undefined;
-  /** What its attempt waits for before it is sent, in whatever tab; undefined unless it is `paused`. */
+  /** The reason for which its attempt waits before it is sent, in any tab; undefined unless it is `paused`. */
   readonly pause:
     | { readonly reason: PauseReason; readonly retryAt: number | undefined }
     | undefined;

@@ -4,7 +4,7 @@ import type { Operation } from '../policy/operation.ts';
 import type { Failure } from '../policy/outcome.ts';
 import type { DeadReason, RowError } from './store/row.ts';
 
-/** What is known of the entry that an error is about. */
+/** The entry that an error is about, as far as it is known. */
 export interface EntryFacts {
   readonly id: string;
   readonly handler: string;
@@ -61,7 +61,7 @@ export function isDeadLetterError(value: unknown): value is DeadLetterError {
   return isSteadfetchError(value) && value.code === 'dead-letter';
 }
 
-/** What a dead entry is told as. */
+/** The error of a dead entry. */
 export const toDeadLetter = (entry: EntryFacts, cause?: unknown): DeadLetterError =>
   new DeadLetterError(entry, entry.deadReason ?? 'refused', cause);
 
@@ -76,7 +76,7 @@ export function discarded(entry: EntryFacts): SteadfetchError {
   );
 }
 
-/** The outbox was disposed of while somebody waited for an entry. */
+/** The outbox was disposed of before the end of an entry was known. */
 export function leftBehind(entry: EntryFacts, isDurable: boolean): SteadfetchError {
   let message = `The outbox was disposed of before this '${entry.handler}' was known to be delivered.`;
   if (process.env.NODE_ENV !== 'production')
@@ -86,7 +86,7 @@ export function leftBehind(entry: EntryFacts, isDurable: boolean): SteadfetchErr
   return endedUnknown(entry, message);
 }
 
-/** Nobody in this tab has heard what became of an entry that is no longer there. */
+/** An entry is no longer there, and no message of another tab has said why. */
 export function gone(entry: EntryFacts): SteadfetchError {
   let message = `This '${entry.handler}' is no longer in the outbox`;
   if (process.env.NODE_ENV !== 'production')
@@ -100,7 +100,7 @@ export function notCleared(isMarked: boolean, cause: unknown): Error {
   if (process.env.NODE_ENV !== 'production')
     message += isMarked
       ? ' They are not sent: this browser remembers that they were cleared, and removes them once its database works. Call clear() again to do it now.'
-      : ' Neither localStorage nor the Cache API works either, so the next page would send them. Call clear() again, and log nobody else in before it resolves.';
+      : ' The Cache API does not work either, so the next page would send them. Call clear() again, and let no other user log in before it resolves.';
   return new Error(message, { cause });
 }
 
@@ -112,7 +112,7 @@ export function disposedOf(operation: string): Error {
   return new Error(message);
 }
 
-/** Whoever waits for an entry is not told by an answer how it has ended. */
+/** No answer says how the entry has ended. */
 function endedUnknown(entry: EntryFacts, message: string, isInDoubt = true): SteadfetchError {
   return report(
     new SteadfetchError(message, {

@@ -6,7 +6,7 @@ import { definePolicy, inPolicy, type Policy, type PolicyOptions } from '../poli
 import type { Failure } from '../policy/outcome.ts';
 import type { DeadReason, Row } from './store/row.ts';
 
-/** What a handler is told, beside the variables. */
+/** The second argument of a `mutationFn`. */
 export interface OutboxContext {
   /** `steady.fetch` for this entry: what it sends is part of it, also after an await. */
   readonly fetch: SteadyFetch;
@@ -51,20 +51,20 @@ export interface OutboxHandler<TVariables = never, TData = unknown> {
    * `maxAgeMs`. @default 10 s for an attempt, full jitter from 1 s to 5 minutes
    */
   readonly policy?: OutboxPolicy | undefined;
-  /** Whatever it sends may be done twice: it is sent again without a key, too. @default false */
+  /** All that it sends may take effect twice: it is sent again without a key, too. @default false */
   readonly idempotent?: boolean | undefined;
   /** Entries with the same scope are delivered one after the other, the oldest first. @default none */
   readonly scope?: string | ((variables: NoInfer<TVariables>) => string | undefined) | undefined;
   /**
-   * What becomes of a scope whose oldest entry is dead: the others wait until a user has decided,
+   * Whether a dead letter holds up its scope: the others wait until a user has decided,
    * or pass it. @default 'block'
    */
   readonly onDead?: 'block' | 'pass' | undefined;
   /** That of the variables: count it up when their shape changes. @default 1 */
   readonly version?: number | undefined;
   /**
-   * Turns the variables of an earlier version into those of this one, for each attempt and for whoever
-   * looks at the entry: what is kept stays as it is. Where it throws, or is left out, they are dead
+   * Turns the variables of an earlier version into those of this one, for each attempt and each time
+   * the entry is read: the stored ones stay as they are. Where it throws, or is left out, they are dead
    * letters until a later version can. @default none
    */
   readonly migrate?: ((variables: unknown, version: number) => NoInfer<TVariables>) | undefined;
@@ -84,7 +84,7 @@ export interface Limits {
 export interface HandlerDefinition extends Limits {
   readonly handler: OutboxHandler<unknown>;
   readonly version: number;
-  /** What it lays over the policy of the instance. */
+  /** The options that it lays over the policy of the instance. */
   readonly own: PolicyOptions;
   readonly policy: Policy;
 }
@@ -92,7 +92,7 @@ export interface HandlerDefinition extends Limits {
 /** Handlers by name. */
 export type OutboxHandlers = Readonly<Record<string, object>>;
 
-/** As long as it takes: the waits grow to minutes, because nobody looks at them. */
+/** As long as it takes: the waits grow to minutes, because no user watches them. */
 const patient = {
   preset: 'critical',
   capMs: 300_000,
@@ -114,7 +114,7 @@ export function defineHandlers(
 }
 
 /**
- * What an entry with these variables waits behind.
+ * The scope of an entry with these variables.
  *
  * @throws TypeError when the handler's `scope` gives no text; and what it throws.
  */
@@ -160,7 +160,7 @@ const names = [
   'migrate',
   'maxAttempts',
   'maxAgeMs',
-  // What the caches are told.
+  // For the caches.
   'invalidates',
   'onDelivered',
 ];
@@ -200,7 +200,7 @@ function check(operation: string, handler: OutboxHandler<unknown>): void {
   }
 }
 
-/** What becomes of an entry after an attempt that failed. */
+/** The fate of an entry after an attempt that failed. */
 export type NextStep =
   | {
       readonly kind: 'again';
@@ -211,7 +211,7 @@ export type NextStep =
     }
   | { readonly kind: 'dead'; readonly reason: DeadReason };
 
-/** What an attempt that failed has shown; `wasSent`: a request of it went out. */
+/** An attempt that failed; `wasSent`: a request of it went out. */
 interface Failed {
   readonly failure: Failure;
   readonly decision: Decision;
@@ -220,7 +220,7 @@ interface Failed {
   readonly renewableAt?: number | undefined;
 }
 
-/** What a user must decide. All other ends of a policy are waits for an outbox. */
+/** Ends that a user must decide on. All other ends of a policy are waits for an outbox. */
 const finals: Partial<Record<StopReason, DeadReason>> = {
   'not-retryable': 'refused',
   'should-retry': 'refused',
@@ -232,9 +232,9 @@ const finals: Partial<Record<StopReason, DeadReason>> = {
 };
 
 /**
- * What comes after an attempt that failed: what the policy has decided; and where it would only have
+ * The step after an attempt that failed: as the policy has decided; and where that would only have
  * stopped waiting (its time, its number of retries), a later attempt. `backoffMs` is the
- * wait where nobody has said one.
+ * wait where the server has named none.
  */
 export function nextStepOf(
   { failure, decision, wasSent, renewableAt }: Failed,
@@ -252,13 +252,14 @@ export function nextStepOf(
   const isPaused = isSignedOut || (isOver && !wasSent);
   const made = isPaused ? attempts - 1 : attempts;
   if (made - unsent >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
-  // What the admission knows of its own waits does not outlive them: a later attempt asks it again.
+  // The waits of the admission do not outlive its knowledge: a later attempt requests a permit again.
   const askedMs = failure.kind === 'http' && !isOver ? failure.retryAfterMs : undefined;
-  const toldMs = isSignedOut ? Math.max(0, renewableAt - nowMs) : askedMs;
-  const waitMs = decision.kind === 'retry' ? decision.delayMs : Math.max(backoffMs(), toldMs ?? 0);
+  const noticeMs = isSignedOut ? Math.max(0, renewableAt - nowMs) : askedMs;
+  const waitMs =
+    decision.kind === 'retry' ? decision.delayMs : Math.max(backoffMs(), noticeMs ?? 0);
   const nextRetryAt = nowMs + waitMs;
   if (nextRetryAt - createdAt > maxAgeMs) return { kind: 'dead', reason: 'max-age' };
-  const notBefore = toldMs === undefined ? undefined : nowMs + toldMs;
+  const notBefore = noticeMs === undefined ? undefined : nowMs + noticeMs;
   return { kind: 'again', nextRetryAt, ...(notBefore && { notBefore }), attempts: made };
 }
 

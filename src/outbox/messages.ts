@@ -7,11 +7,11 @@ import type { Pause } from '../origin/ask.ts';
 import type { TabPorts } from '../tabs/ports.ts';
 import type { Row } from './store/row.ts';
 
-/** What the tabs of one outbox tell each other. */
+/** Messages between the tabs of one outbox. */
 export type Message =
   /**
-   * A tab has its first entry, or those of another that has died: whoever sees this may have to take over
-   * one day, and may not have been told of its turn.
+   * A tab has its first entry, or those of another that has died: the others may have to take over one day,
+   * and may have missed that an entry is due.
    */
   | { readonly kind: 'owner' }
   /** The entries have changed. */
@@ -74,7 +74,7 @@ const texts: Readonly<Record<Message['kind'], readonly string[]>> = {
   here: [],
 };
 
-/** What a tab of another version, or anybody else, has posted is no message. */
+/** Parses a message. Undefined for one of another version of this package, or of other code. */
 export function read(posted: unknown): Message | undefined {
   const message = Object(posted) as Readonly<Record<string, unknown>>;
   const needed = new Map(Object.entries(texts)).get(String(message['kind']));
@@ -83,7 +83,7 @@ export function read(posted: unknown): Message | undefined {
   return isWhole ? (posted as Message) : undefined;
 }
 
-/** What is done at each message of another tab. */
+/** A function for each kind of message. */
 export type Listeners = {
   readonly [K in Message['kind']]: (message: Extract<Message, { readonly kind: K }>) => void;
 };
@@ -126,19 +126,19 @@ export class OtherTabs {
 /** Which attempt it is: an entry that another tab has taken over since is at another. */
 type AttemptRef = Pick<Row, 'id' | 'attempts'>;
 
-/** What a tab says of one. */
+/** The message about one attempt. */
 type Said = Extract<Message, { readonly kind: 'paused' }>;
 
 const nameOf = ({ id, attempts }: AttemptRef): string => `${attempts} ${id}`;
 
 /**
- * What the attempts of all tabs wait for before they are sent. Nothing of it is on the disk, where
- * their entries are being sent: a tab says it to the others, and to those that come later.
+ * The pauses of the attempts of all tabs. On the disk such an entry is being sent: each tab posts its pauses to
+ * the others, and to those that open later.
  */
 export class Pauses {
   readonly #post: (message: Message) => void;
   readonly #own: Map<string, Said> = new Map();
-  readonly #heard: Map<string, Said> = new Map();
+  readonly #received: Map<string, Said> = new Map();
 
   constructor(post: (message: Message) => void) {
     this.#post = post;
@@ -147,17 +147,17 @@ export class Pauses {
   /** The reason for which the attempt at an entry waits; undefined when it does not. */
   of(entry: AttemptRef & Pick<Row, 'state'>): Pause | undefined {
     const name = nameOf(entry);
-    const said = this.#own.get(name) ?? this.#heard.get(name);
+    const said = this.#own.get(name) ?? this.#received.get(name);
     return entry.state === 'sending' ? said?.pause : undefined;
   }
 
   /** All entries of which `of` may know something. */
   ids(): ReadonlySet<string> {
-    return new Set([...this.#own.values(), ...this.#heard.values()].map(({ id }) => id));
+    return new Set([...this.#own.values(), ...this.#received.values()].map(({ id }) => id));
   }
 
   /** An attempt of this tab waits, waits for something else, or waits no more. */
-  note({ id, attempts }: AttemptRef, { pauses }: Operation): void {
+  record({ id, attempts }: AttemptRef, { pauses }: Operation): void {
     const said = { kind: 'paused', id, attempts, pause: pauses.list[0]?.pause } as const;
     if (said.pause === this.#own.get(nameOf(said))?.pause) return;
     keep(said, this.#own);
@@ -165,13 +165,13 @@ export class Pauses {
   }
 
   /** Another tab says so. */
-  hear(said: Said): void {
-    keep(said, this.#heard);
+  receive(said: Said): void {
+    keep(said, this.#received);
   }
 
   /** Asks the other tabs: this one is new, or has slept and heard nothing. */
-  ask(): void {
-    this.#heard.clear();
+  request(): void {
+    this.#received.clear();
     this.#post({ kind: 'here' });
   }
 
@@ -220,13 +220,13 @@ export class Successes {
       if (event.type !== 'request:end' || event.outcome.kind !== 'ok') return;
       const origin = toUrl(event.url)?.origin;
       if (origin === undefined) return;
-      this.hear(origin);
+      this.receive(origin);
       postSoon(origin);
     });
   }
 
   /** One has gone well at this origin, in another tab. */
-  hear(origin: string): void {
+  receive(origin: string): void {
     this.#latest.set(origin, this.#clock.now());
     this.#wake(origin);
   }
@@ -246,25 +246,25 @@ export class Successes {
   }
 }
 
-/** Tells of each origin at once, or when the gap since the last time is over. */
+/** Calls `act` for each origin at once, or when the gap since the last call is over. */
 function throttle(
   clock: Clock,
   leastMs: number,
   act: (origin: string) => unknown,
 ): (origin: string) => void {
-  /** Those that were told of just now, and whether there is more to tell. */
-  const told = new Map<string, boolean>();
-  return function tell(origin) {
-    if (told.has(origin)) {
-      told.set(origin, true);
+  /** The origins of the last calls, and whether there was another one since. */
+  const called = new Map<string, boolean>();
+  return function call(origin) {
+    if (called.has(origin)) {
+      called.set(origin, true);
       return;
     }
-    told.set(origin, false);
+    called.set(origin, false);
     act(origin);
     startAlarm(clock, leastMs, () => {
-      const isMore = told.get(origin);
-      told.delete(origin);
-      if (isMore) tell(origin);
+      const isMore = called.get(origin);
+      called.delete(origin);
+      if (isMore) call(origin);
     });
   };
 }

@@ -3,9 +3,9 @@ import type { Network } from '../origin/origin.ts';
 import type { TabLife, TabPorts } from '../tabs/ports.ts';
 import { ClearMark, Forget, obeyMark } from './clear.ts';
 import { createCodec, type OutboxCipher } from './codec.ts';
-import type { Engine } from './delivery/engine.ts';
+import { Engine } from './delivery/engine.ts';
 import {
-  type EntryEnd,
+  type Attempt,
   type EntryListener,
   type OutboxPage,
   PageMemory,
@@ -16,9 +16,12 @@ import { Entries } from './entries.ts';
 import { disposedOf, isUnrepeatable, leftBehind, needsNewKey, toDeadLetter } from './errors.ts';
 import type { HandlerDefinition } from './handler.ts';
 import { type Listeners, OtherTabs, Pauses, Successes } from './messages.ts';
-import { Redrive, Sweeper } from './redrive.ts';
+import { Redrive } from './redrive.ts';
 import { createDisplay, type Display, isAnyLeft } from './state.ts';
 import { EntryStorage, type OpenDatabase } from './storage.ts';
+import type { About } from './store/row-store.ts';
+import type { DiskListener } from './store/disk.ts';
+import { isInPage } from './store/memory.ts';
 import { originOfLane, type Row } from './store/row.ts';
 
 /** An entry was delivered, by this tab or another. */
@@ -43,14 +46,16 @@ export interface OutboxCoreContext {
   readonly onDelivered: (delivered: Delivered) => void;
 }
 
-/** Where no tab can tell another anything. */
+/** Without a channel to the other tabs. */
 const pollMs = 5000;
-/** What could not be read of the disk when it was opened is tried again after so long. */
+/** A result waits so long for the tab that submitted. */
+const keepResultMs = 600_000;
+/** After so long, reads that failed when the disk was opened are tried again. */
 const resumeAgainMs = 5000;
 
 /**
- * An outbox, whatever is built on it: what is submitted to it goes from here, or from another tab. What becomes of
- * an entry is told here, to this tab and to the others.
+ * An outbox, without React Query: what is submitted to it goes from here, or from another tab. The end of an entry
+ * is announced here, to this tab and to the others.
  */
 export class OutboxCore {
   readonly display: Display;
@@ -58,13 +63,14 @@ export class OutboxCore {
   readonly #context: OutboxCoreContext;
   readonly #page: OutboxPage;
   readonly #storage: EntryStorage;
+  readonly #engine: Engine;
   readonly #redrive: Redrive;
-  readonly #sweeper: Sweeper;
   readonly #forget: Forget;
   readonly #enqueuer: Enqueuer;
   readonly #successes: Successes;
   readonly #leaveWorld: () => void;
   #setPoll: Alarm | undefined;
+  #setSweep: Alarm | undefined;
   #isAway = false;
   #isDisposed = false;
 
@@ -86,46 +92,58 @@ export class OutboxCore {
       receipts: new Receipts(),
       memory: new PageMemory(sender.operations),
       pauses: new Pauses((message) => others.post(message)),
-      display: createDisplay(clock, (nowMs) => this.#storage.count(nowMs)),
+      display: createDisplay(clock, async (nowMs) =>
+        this.#storage.isBlind()
+          ? undefined
+          : this.#engine.store.count(nowMs, page.pauses).catch(() => undefined),
+      ),
       others,
       clearing: () => mark.get(),
     };
-    const listener: EntryListener = {
+    const storage = new EntryStorage({
+      clock,
+      display: page.display,
+      open: async (disk) => {
+        const database = await context.open(disk);
+        await obeyMark(mark, clock, database);
+        return database;
+      },
+      onSetAside: this.#announceSetAside,
+      onDue: this.#setDue,
+      onOpen: (about) => void this.#resume(about),
+      onLost: () => {
+        this.#engine.forget();
+        this.#engine.worker.disconnect();
+      },
+    });
+    const engine = new Engine(page, storage, {
       onChange: this.#change,
       onDue: this.#setDue,
       onEnd: this.#end,
-      onSetAside: this.#tellSetAside,
-      onCleared: (token) => void this.#forget.obey(token),
-      onLoss: () => void this.#redrive.hearAll(),
-    };
-    const open: OpenDatabase = async (disk) => {
-      const backend = await context.open(disk);
-      await obeyMark(mark, clock, backend);
-      return backend;
-    };
+      onLoss: () => void this.#redrive.receiveAll(),
+    });
+    const parts = { ...page, storage, engine, onChange: this.#change, onDue: this.#setDue };
     this.#context = context;
     this.#page = page;
     this.display = page.display;
-    const storage = new EntryStorage(page, open, listener, (engine) => this.#resume(engine));
     this.#storage = storage;
-    const parts = { ...page, storage, listener };
-    this.#sweeper = new Sweeper(clock, storage);
+    this.#engine = engine;
     this.#redrive = new Redrive(parts);
     this.#forget = new Forget(parts, mark);
     this.entries = new Entries(parts, this.#forget);
     this.#enqueuer = new Enqueuer(page, {
-      add: (...given) => storage.add(...given),
+      add: (...given) => engine.add(...given),
       discard: (id) => this.entries.discard(id),
       onKept: (entry, isDurable) => this.#welcome(entry, isDurable),
     });
     this.#successes = new Successes(
       sender.emitter,
       clock,
-      (origin) => storage.engines().forEach(({ worker }) => worker.wake(origin)),
+      (origin) => engine.worker.wake(origin),
       (origin) => isAnyLeft(this.display.getState()) && others.post({ kind: 'up', origin }),
     );
     this.#leaveWorld = this.#join();
-    page.pauses.ask();
+    page.pauses.request();
   }
 
   readonly submit: Enqueuer['submit'] = (...given) => this.#enqueuer.submit(...given);
@@ -144,10 +162,10 @@ export class OutboxCore {
     await clearing;
   };
 
-  /** Resolves with what sends the entries on the disk, once it is known whether there is one. */
+  /** Resolves with what sends the entries, once it is known whether there is a disk; undefined without one. */
   readonly engine = async (): Promise<Engine | undefined> => {
     await this.#storage.ready();
-    return this.#storage.durable();
+    return this.#storage.generation ? this.#engine : undefined;
   };
 
   /** Nothing more is sent from here; what is kept stays. */
@@ -158,9 +176,10 @@ export class OutboxCore {
     this.#leaveWorld();
     this.#successes.dispose();
     this.#setPoll?.(Infinity);
+    this.#setSweep?.(Infinity);
     this.display.dispose();
-    this.#sweeper.dispose();
     this.#storage.stop();
+    this.#engine.stop();
     this.#leave(({ savedIn }) => savedIn !== undefined);
     void this.#close();
   }
@@ -169,14 +188,15 @@ export class OutboxCore {
   async #close(): Promise<void> {
     const { others } = this.#page;
     await this.#enqueuer.turn();
+    this.#engine.dispose();
     this.#storage.dispose();
-    // A tab that has not heard of its entries yet looks for them.
+    // A tab that does not know of its entries yet finds them.
     others.post({ kind: 'owner' });
     others.close();
     this.#leave(() => true);
   }
 
-  /** Submitters that still wait are told what becomes of their entries from here on. */
+  /** Submitters that still wait learn what becomes of their entries from here on. */
   #leave(isKnown: (receipt: Receipt) => boolean): void {
     const { receipts } = this.#page;
     for (const [id, known] of receipts.all())
@@ -186,19 +206,22 @@ export class OutboxCore {
   #listenToTabs(): Listeners {
     return {
       changed: () => this.display.refresh(),
-      owner: () => this.#lookForOwners(),
+      owner: () => {
+        void this.#engine.ownership.refresh();
+        this.#engine.worker.refresh();
+      },
       due: ({ owner, seq, isUrged }) =>
-        this.#storage.durable()?.worker.add({ seq, owner, nextRetryAt: 0 }, isUrged),
-      up: ({ origin }) => this.#successes.hear(origin),
+        this.#engine.worker.add({ seq, owner, nextRetryAt: 0 }, isUrged),
+      up: ({ origin }) => this.#successes.receive(origin),
       done: ({ id, handler, variables, data }) => {
         this.#page.memory.endWaiting(id, 'succeeded');
-        void this.#tellDelivered({ idempotencyKey: id, handler, variables, data });
-        void this.#redrive.settle(id, { data });
-        this.#sweeper.plan();
+        void this.#announceDelivered({ idempotencyKey: id, handler, variables, data });
+        void this.#redrive.resolve(id, { data });
+        this.#planSweep();
       },
       ended: ({ id }) => {
         this.#page.memory.endWaiting(id, 'failed');
-        void this.#redrive.hear(id);
+        void this.#redrive.receive(id);
       },
       renamed: ({ id, next }) => {
         this.#page.memory.endWaiting(id, 'cancelled');
@@ -209,7 +232,7 @@ export class OutboxCore {
         this.#forget.one(id, known && { ...known.facts, isInDoubt });
       },
       cleared: ({ token }) => void this.#forget.obey(token),
-      paused: (said) => this.#page.pauses.hear(said),
+      paused: (paused) => this.#page.pauses.receive(paused),
       here: () => this.#page.pauses.answer(),
     };
   }
@@ -217,9 +240,8 @@ export class OutboxCore {
   /** Watches the page and the requests of the instance. @returns what ends that. */
   #join(): () => void {
     const { ports, sender } = this.#context;
-    const { waitingWrites } = sender;
-    const removeSource = waitingWrites.addSource((origin) =>
-      this.#storage.engines().some(({ worker }) => worker.isReleasing(origin)),
+    const removeSource = sender.waitingWrites.addSource((origin) =>
+      this.#engine.worker.isReleasing(origin),
     );
     const unwatch = ports.watch((now) => this.#follow(now));
     if (!this.#page.others.isOpen) this.#poll();
@@ -232,66 +254,76 @@ export class OutboxCore {
   #follow(now: TabLife): void {
     const wasAway = this.#isAway;
     this.#isAway = now === 'away';
-    const engine = this.#storage.durable();
-    if (now !== 'visible' && engine?.ownership.held()[0]) this.#context.onLeft();
+    const { ownership } = this.#engine;
+    if (now !== 'visible' && ownership.held()[0]) this.#context.onLeft();
     // A page in the back-forward cache cannot hold these.
-    if (this.#isAway) return engine?.leave();
-    void engine?.ownership.comeBack();
-    this.#look();
+    if (this.#isAway) return this.#engine.leave();
+    void ownership.comeBack();
+    this.#refresh();
     if (!wasAway) return;
-    void this.#redrive.hearAll();
-    this.#page.pauses.ask();
+    void this.#redrive.receiveAll();
+    this.#page.pauses.request();
   }
 
-  /** Where no tab can tell another anything, each looks for itself. */
+  /** Without a channel to the other tabs, each reads for itself what they have changed. */
   #poll(): void {
     this.#setPoll = startAlarm(this.#page.clock, pollMs, () => {
-      void this.#storage.durable()?.ownership.look();
-      this.#look();
-      void this.#redrive.hearAll();
+      void this.#engine.ownership.refresh();
+      this.#refresh();
+      void this.#redrive.receiveAll();
       this.#poll();
     });
   }
 
-  /** Time has passed, or a user looks at the page: what is due is looked for again. */
-  #look(): void {
-    for (const { worker } of this.#storage.engines()) worker.look();
+  /** Time has passed, or a user is at the page: what is due is read again. */
+  #refresh(): void {
+    this.#engine.worker.refresh();
     this.display.refresh();
   }
 
-  #lookForOwners(): void {
-    const engine = this.#storage.durable();
-    void engine?.ownership.look();
-    engine?.worker.look();
-  }
-
-  async #resume(engine: Engine): Promise<void> {
+  /** A database was just opened, or a part of this has failed before. */
+  async #resume({ generation, clears }: About): Promise<void> {
+    const [engine, storage] = [this.#engine, this.#storage];
+    await engine.takeOpened(clears);
     const steps = [
-      // First: what it revives has an end that was not told yet.
-      () => this.#redrive.all(engine),
-      () => this.#enqueuer.restore(engine, (id) => this.#redrive.settle(id)),
-      () => engine.ownership.look(),
-      // The tab that has delivered what is not old enough yet may be gone before it is.
-      () => this.#sweeper.sweep(engine),
+      // First: what it revives has an end that was not announced yet.
+      () => this.#redrive.all(),
+      () => this.#enqueuer.restore(engine.store, generation, (id) => this.#redrive.resolve(id)),
+      () => engine.ownership.refresh(),
+      () => this.#sweep(),
     ];
     let isAgain = false;
     for (const step of steps)
       await step().catch((error: unknown) => {
-        engine.onError(error);
+        storage.showError(error);
         isAgain = true;
       });
     this.display.refresh();
     if (isAgain)
       startAlarm(this.#page.clock, resumeAgainMs, () => {
-        if (this.#storage.durable() === engine && !this.#isDisposed) void this.#resume(engine);
+        if (storage.generation === generation && !this.#isDisposed)
+          void this.#resume({ generation, clears });
       });
+  }
+
+  /** Forgets results that were not read in time, now and as long as there are others. */
+  async #sweep(): Promise<void> {
+    // Those that are left are younger; or the clock was set back, and they seem to be.
+    if (await this.#engine.store.sweep(this.#page.clock.now() - keepResultMs)) this.#planSweep();
+  }
+
+  #planSweep(): void {
+    this.#setSweep ??= startAlarm(this.#page.clock, keepResultMs + 1000, () => {
+      this.#setSweep = undefined;
+      if (!this.#isDisposed) this.#sweep().catch(() => this.#planSweep());
+    });
   }
 
   /** An entry is kept. It may have been there already, by another press under the same key. */
   async #welcome(entry: Row, isDurable: boolean): Promise<void> {
     const { id, state, attempts } = entry;
     if (isDurable && this.#page.network.isOffline()) this.#context.onLeft();
-    if (state === 'done') await this.#redrive.settle(id);
+    if (state === 'done') await this.#redrive.resolve(id);
     else if (state === 'dead' && (isUnrepeatable(entry) || needsNewKey(entry.deadReason)))
       this.#page.receipts.reject(id, toDeadLetter(entry));
     else if (attempts > 0 || state === 'dead') await this.entries.retry(id);
@@ -299,7 +331,7 @@ export class OutboxCore {
   }
 
   /** An error that it throws surfaces as an unhandled rejection: that must not cost an entry its turn. */
-  async #tellDelivered(delivered: Delivered): Promise<void> {
+  async #announceDelivered(delivered: Delivered): Promise<void> {
     this.#context.onDelivered(delivered);
   }
 
@@ -310,45 +342,43 @@ export class OutboxCore {
 
   readonly #setDue: EntryListener['onDue'] = (entry, isUrged = false) => {
     const { owner, seq } = entry;
-    for (const { worker } of this.#storage.engines()) worker.add(entry, isUrged);
-    if (owner !== undefined) this.#page.others.post({ kind: 'due', owner, seq, isUrged });
+    this.#engine.worker.add(entry, isUrged);
+    if (owner !== undefined && !isInPage(entry))
+      this.#page.others.post({ kind: 'due', owner, seq, isUrged });
   };
 
-  readonly #end: EntryListener['onEnd'] = (entry, ended, settled) => {
-    const { memory } = this.#page;
-    const { id } = entry;
+  readonly #end: EntryListener['onEnd'] = (attempt, settled) => {
+    const { id } = attempt.entry;
     const { row, next } = settled ?? {};
-    if (ended.kind === 'again' && !row) memory.endWaiting(id, 'cancelled');
-    // Another tab has it now, and says what becomes of it; or it is gone.
-    if (!settled) void this.#redrive.settle(id, ended.kind === 'done' ? ended : undefined);
-    else this.#tellEnd(entry, ended, row);
+    if (attempt.change.kind === 'again' && !row) this.#page.memory.endWaiting(id, 'cancelled');
+    // Another tab has it now, and announces its end; or it is gone.
+    if (!settled) void this.#redrive.resolve(id, attempt.delivered);
+    else this.#announceEnd(attempt, row);
     if (next) this.#setDue(next);
     this.#change();
   };
 
-  #tellEnd(entry: Row, ended: EntryEnd, row: Row | undefined): void {
+  #announceEnd({ entry, change, delivered, error, decision }: Attempt, row: Row | undefined): void {
     const { receipts, others } = this.#page;
     const { id, handler } = entry;
-    if (ended.kind === 'done') {
-      const { data, variables } = ended;
-      receipts.resolve(id, data);
-      void this.#tellDelivered({ idempotencyKey: id, handler, variables, data });
-      others.post({ kind: 'done', id, handler, variables, data });
-      if (row) this.#sweeper.plan();
-    } else if (ended.kind === 'dead' && row) {
+    if (delivered) {
+      receipts.resolve(id, delivered.data);
+      void this.#announceDelivered({ idempotencyKey: id, handler, ...delivered });
+      others.post({ kind: 'done', id, handler, ...delivered });
+      if (row) this.#planSweep();
+    } else if (change.kind === 'dead' && row) {
       this.#redrive.giveUp(id);
-      receipts.reject(id, toDeadLetter(row, ended.error));
+      receipts.reject(id, toDeadLetter(row, error));
       others.post({ kind: 'ended', id });
-    } else if (ended.kind === 'too-new') {
+    } else if (change.kind === 'too-new') {
       others.post({ kind: 'ended', id });
-    } else if (ended.kind === 'again' && row) {
-      const { error, decision } = ended;
-      receipts.tell(entry, { error, decision, retryAt: row.nextRetryAt });
-      this.#successes.recheck(originOfLane(row.lane), ended.decidedAt);
+    } else if (change.kind === 'again' && row) {
+      receipts.report(entry, { error, decision, retryAt: row.nextRetryAt });
+      this.#successes.recheck(originOfLane(row.lane), change.decidedAt);
     }
   }
 
-  readonly #tellSetAside: EntryListener['onSetAside'] = (left, next) => {
+  readonly #announceSetAside: NonNullable<DiskListener['onSetAside']> = (left, next) => {
     if (left.state === 'dead') {
       this.#page.receipts.reject(left.id, toDeadLetter(left));
       this.#page.others.post({ kind: 'ended', id: left.id });

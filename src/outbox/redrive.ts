@@ -1,12 +1,10 @@
-import type { Clock } from '../lib/clock.ts';
-import { type Alarm, startAlarm } from '../lib/timer.ts';
-import type { Engine } from './delivery/engine.ts';
+import { startAlarm } from '../lib/timer.ts';
 import { gone, toDeadLetter } from './errors.ts';
-import type { EntryStorage, OutboxParts } from './storage.ts';
-import { type DeadReason, type Row, rowSchema } from './store/row.ts';
+import type { OutboxParts } from './delivery/engine.ts';
+import type { DeadReason, Row } from './store/row.ts';
 import { pagesOf } from './store/row-store.ts';
 
-/** What became of an entry is asked again after so long, where it could not be read. */
+/** After so long, an end that could not be read is read again. */
 const errorPauseMs = 5000;
 
 const redrivable: readonly DeadReason[] = ['handler-missing', 'not-migrated', 'unreadable'];
@@ -22,42 +20,40 @@ export class Redrive {
   }
 
   /** Revives those of all that are kept that this version perhaps can deliver. Never rejects. */
-  async all(engine: Engine): Promise<void> {
+  async all(): Promise<void> {
+    const { memory, engine, storage } = this.#parts;
     try {
-      for (const id of this.#parts.memory.underWay.keys()) await this.#revive(engine, id);
+      for (const id of memory.underWay.keys()) await this.#revive(id);
       for (const key of ['other-version', ...redrivable] as const) {
         const index = key === 'other-version' ? 'waitsFor' : 'deadReason';
         const rows = pagesOf((after, count) => engine.store.list(key, after, count, index));
-        for await (const { id } of rows) await this.#revive(engine, id);
+        for await (const { id } of rows) await this.#revive(id);
       }
     } catch (error) {
-      engine.onError(error);
+      storage.showError(error);
     }
   }
 
   /**
    * Another tab has ended one: it is revived where this version perhaps can deliver it, or else its submitter
-   * here is told by what the disk says. Never rejects.
+   * here gets the end that is on the disk. Never rejects.
    */
-  async hear(id: string): Promise<void> {
-    const engine = this.#parts.storage.durable();
-    const isRevived = engine && (await this.#revive(engine, id).catch(engine.onError));
-    if (!isRevived) await this.settle(id);
+  async receive(id: string): Promise<void> {
+    const { storage } = this.#parts;
+    if (!(await this.#revive(id).catch(storage.showError))) await this.resolve(id);
   }
 
   /** The same for all that this page has submitted, and for all that are kept, one after the other. */
-  async hearAll(): Promise<void> {
-    for (const [id] of this.#parts.receipts.all()) await this.hear(id);
-    const engine = this.#parts.storage.durable();
-    if (engine) await this.all(engine);
+  async receiveAll(): Promise<void> {
+    for (const [id] of this.#parts.receipts.all()) await this.receive(id);
+    await this.all();
   }
 
-  /** Tells the submitter here by what the disk says; `delivered` is what another tab has said. Never rejects. */
-  async settle(id: string, delivered?: { readonly data: unknown }): Promise<void> {
-    const { clock, codec, receipts } = this.#parts;
-    const engine = this.#parts.storage.durable();
+  /** Ends the receipt here as the entry on the disk has ended; `delivered` is the word of another tab. Never rejects. */
+  async resolve(id: string, delivered?: { readonly data: unknown }): Promise<void> {
+    const { clock, codec, receipts, storage, engine } = this.#parts;
     const known = receipts.get(id);
-    if (!engine || known?.savedIn === undefined) return;
+    if (!storage.generation || known?.savedIn === undefined) return;
     try {
       const entry = await engine.store.find(id);
       if (!receipts.isOpen(id, known)) return;
@@ -68,11 +64,8 @@ export class Redrive {
       else if (!entry && delivered) receipts.resolve(id, delivered.data);
       else if (!entry) receipts.reject(id, gone(known.facts));
     } catch (error) {
-      engine.onError(error);
-      startAlarm(clock, errorPauseMs, () => {
-        // Where it was opened anew, that was asked already.
-        if (this.#parts.storage.durable() === engine) void this.settle(id, delivered);
-      });
+      storage.showError(error);
+      startAlarm(clock, errorPauseMs, () => void this.resolve(id, delivered));
     }
   }
 
@@ -81,11 +74,12 @@ export class Redrive {
     this.#buried.add(id);
   }
 
-  async #revive(engine: Engine, id: string): Promise<boolean> {
+  async #revive(id: string): Promise<boolean> {
+    const { engine, onDue } = this.#parts;
     const entry = await engine.store.find(id);
     if (!entry || this.#buried.has(id) || !this.#isRedrivable(entry)) return false;
     const revived = await engine.revive(id);
-    if (revived) this.#parts.listener.onDue(revived.row);
+    if (revived) onDue(revived.row);
     return !!revived;
   }
 
@@ -99,57 +93,16 @@ export class Redrive {
     return isAny && this.#isDeliverable(entry);
   }
 
-  #isDeliverable({ handler, schema, version, isGone }: Row): boolean {
+  #isDeliverable({ handler, version, isGone }: Row): boolean {
     const known = this.#parts.handlers.get(handler);
-    if (isGone || !known || schema > rowSchema || version > known.version) return false;
+    if (isGone || !known || version > known.version) return false;
     return version === known.version || !!known.handler.migrate;
   }
 
   /** It waits for a tab of a version that is not this page's and was here before it: no other decides. */
-  #isOurs({ handler, schema, version, createdAt }: Row): boolean {
+  #isOurs({ handler, version, createdAt }: Row): boolean {
     const { handlers, startedAt } = this.#parts;
     const known = handlers.get(handler)?.version ?? Infinity;
-    return schema <= rowSchema && version <= known && createdAt <= startedAt;
-  }
-}
-
-/** A result waits so long for the tab that submitted. */
-const keepResultMs = 600_000;
-
-/** Forgets results that nobody has asked for. */
-export class Sweeper {
-  readonly #clock: Clock;
-  readonly #storage: Pick<EntryStorage, 'durable'>;
-  #setAlarm: Alarm | undefined;
-  #isOver = false;
-
-  constructor(clock: Clock, storage: Pick<EntryStorage, 'durable'>) {
-    this.#clock = clock;
-    this.#storage = storage;
-  }
-
-  /** Does so now, and again while there are results that are not old enough. */
-  async sweep({ store }: Engine): Promise<void> {
-    // Those that are left are younger; or the clock was set back, and they seem to be.
-    if (await store.sweep(this.#clock.now() - keepResultMs)) this.plan();
-  }
-
-  /** Something was done: its result is forgotten when it is old enough. */
-  plan(): void {
-    if (this.#isOver) return;
-    this.#setAlarm ??= startAlarm(this.#clock, keepResultMs + 1000, () => {
-      this.#setAlarm = undefined;
-      const engine = this.#storage.durable();
-      if (!engine) return;
-      this.sweep(engine).catch((error: unknown) => {
-        engine.onError(error);
-        this.plan();
-      });
-    });
-  }
-
-  dispose(): void {
-    this.#isOver = true;
-    this.#setAlarm?.(Infinity);
+    return version <= known && createdAt <= startedAt;
   }
 }

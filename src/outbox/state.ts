@@ -4,7 +4,7 @@ import type { NotDurableReason } from './store/disk.ts';
 import type { Counts } from './store/row-store.ts';
 
 /**
- * What the outbox holds, and where. A count is undefined while it is not known: before the database is open,
+ * How many entries there are, and where. A count is undefined while it is not known: before the database is open,
  * and while it cannot be read.
  */
 export interface OutboxState extends Readonly<Record<keyof Counts, number | undefined>> {
@@ -12,12 +12,12 @@ export interface OutboxState extends Readonly<Record<keyof Counts, number | unde
   readonly storage: 'opening' | 'durable' | NotDurableReason;
   /**
    * The browser has found the database damaged when this page opened it, and has deleted it: what earlier
-   * pages had kept and nobody had delivered is gone. Only Chromium says so.
+   * pages had kept and not delivered is gone. Only Chromium says so.
    */
   readonly wasErased: boolean;
 }
 
-/** What is shown of an outbox. */
+/** The state of an outbox, for its users. */
 export interface Display extends Readable<OutboxState> {
   readonly show: (state: Partial<OutboxState>) => void;
   /** The entries have changed: they are counted again, soon. */
@@ -35,7 +35,7 @@ export function createDisplay(
   const { getState, subscribe, set } = createStore(unopened);
   const changes = createStore(0);
   const show: Display['show'] = (next) => set(keepIfSame(getState(), { ...getState(), ...next }));
-  const { ask, dispose } = createRefresh(clock, async () => {
+  const { request, dispose } = createRefresh(clock, async () => {
     show((await count(clock.now())) ?? unknown);
     changes.set(changes.getState() + 1);
   });
@@ -43,7 +43,7 @@ export function createDisplay(
     getState,
     subscribe,
     show,
-    refresh: ask,
+    refresh: request,
     onChange: changes.subscribe,
     dispose,
   };
@@ -80,7 +80,7 @@ const longestRestMs = 10_000;
 export function createRefresh(
   clock: Clock,
   load: () => Promise<void>,
-): { readonly ask: () => void; readonly dispose: () => void } {
+): { readonly request: () => void; readonly dispose: () => void } {
   let isBusy = false;
   let isAsked = false;
   let isOver = false;
@@ -99,7 +99,7 @@ export function createRefresh(
     }, restMs);
   };
   return {
-    ask() {
+    request() {
       isAsked = true;
       if (!isBusy && !isOver) void run();
     },

@@ -1,46 +1,50 @@
+import type { Clock } from '../lib/clock.ts';
 import { type Alarm, startAlarm } from '../lib/timer.ts';
-import { type Counts, pagesOf, RowStore } from './store/row-store.ts';
-import type { Backend } from './store/schema.ts';
-import type { Unplaced } from './store/row.ts';
-import type { Kept } from './enqueue.ts';
-import { Engine } from './delivery/engine.ts';
-import type { EntryListener, OutboxPage } from './delivery/page.ts';
-import { discarded, disposedOf, leftBehind } from './errors.ts';
-import type { DiskListener } from './store/disk.ts';
-import { createMemoryBackend } from './store/memory.ts';
+import { disposedOf } from './errors.ts';
+import type { Display } from './state.ts';
 import { DatabaseError, hasIndexedDb, type NotDurableReason, reasonOf } from './store/disk.ts';
-
-/** An outbox in this page, with its entries. */
-export interface OutboxParts extends OutboxPage {
-  readonly storage: EntryStorage;
-  readonly listener: EntryListener;
-}
+import type { DiskListener } from './store/disk.ts';
+import { joinRows, noDisk, PageRows } from './store/memory.ts';
+import type { Row } from './store/row.ts';
+import { type About, RowStore } from './store/row-store.ts';
+import type { Backend, Database, Durability, Transaction } from './store/schema.ts';
 
 /** Opens the database of an outbox. @see openIndexedDb */
-export type OpenDatabase = (listener: DiskListener) => Promise<Backend>;
+export type OpenDatabase = (listener: DiskListener) => Promise<Database>;
+
+interface StorageContext extends Required<Pick<DiskListener, 'onSetAside'>> {
+  readonly clock: Clock;
+  readonly display: Display;
+  readonly open: OpenDatabase;
+  /** A row on the disk was removed, because this page has it; with that the turn of another has come. */
+  readonly onDue: (next: Row) => void;
+  /** A database was opened: what an earlier page, or an earlier connection, has left can be sent. */
+  readonly onOpen: (about: About) => void;
+  readonly onLost: () => void;
+}
 
 /** A database that is not there is opened again after this time, and then after twice as long each time. */
 const reopenMs = 1000;
 const longestReopenMs = 60_000;
 
 /**
- * Where the entries of this page are: on the disk, or in the page as long as the disk does not take them. A
- * connection that fails is closed, and another is opened; then what the page holds is moved to the disk.
+ * The rows of an outbox: on the disk, and in this page where the disk does not take them. A connection that fails
+ * is closed, and another is opened.
  */
-export class EntryStorage {
-  readonly #page: OutboxPage;
-  readonly #openDatabase: OpenDatabase;
-  readonly #listener: EntryListener;
-  /** A database was opened: what an earlier page, or an earlier connection, has left can be sent. */
-  readonly #onOpen: (engine: Engine) => Promise<void>;
+export class EntryStorage implements Backend {
+  readonly #context: StorageContext;
+  readonly #page: PageRows = new PageRows();
   readonly #hasDisk: boolean = hasIndexedDb();
   readonly #isOpen: Promise<void>;
-  #durable: Engine | undefined;
-  #memory: Engine | undefined;
+  #disk: Database | undefined;
+  /** Which database is open, or was last. */
+  #generation: string | undefined;
   #waitMs = reopenMs;
   #setReopening: Alarm | undefined;
   #opening: Promise<void> | undefined;
-  #moving: Promise<void> | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  /** How many writes wait for their turn. */
+  #waiting = 0;
   #isStopped = false;
   #isOver = false;
   /** Why the database is not open. */
@@ -48,41 +52,65 @@ export class EntryStorage {
   /** Entries that the page holds, and that a connection that failed may have written all the same. */
   readonly #copies: Set<string> = new Set();
 
-  constructor(
-    page: OutboxPage,
-    open: OpenDatabase,
-    listener: EntryListener,
-    onOpen: (engine: Engine) => Promise<void>,
-  ) {
-    this.#page = page;
-    this.#openDatabase = open;
-    this.#listener = listener;
-    this.#onOpen = onOpen;
+  constructor(context: StorageContext) {
+    this.#context = context;
     this.#isOpen = this.#openOnce();
   }
 
-  /** Resolves once it is known whether there is a disk; rejects once it is disposed of. */
+  readonly read: Backend['read'] = (work) => {
+    if (this.#disk && this.#page.isEmpty()) return this.#disk.read(work);
+    const inBoth = (tx: Transaction) => work(joinRows(tx, this.#page.begin().tx, true));
+    return this.#disk ? this.#disk.read(inBoth) : inBoth(this.#noDisk());
+  };
+
+  readonly write: Backend['write'] = (durability, work) => {
+    const isOfPage = durability === 'page' || this.#waiting > 0 || !this.#page.isEmpty();
+    if (this.#disk && !isOfPage) return this.#disk.write(durability, work);
+    // One after the other, as on the disk, so that none misses what another changes in this page.
+    this.#waiting += 1;
+    const written = this.#turn.then(() => this.#write(durability, work));
+    this.#turn = written.catch(() => {}).finally(() => (this.#waiting -= 1));
+    return written;
+  };
+
+  /** Resolves once it is known whether there is a disk. */
+  opened(): Promise<void> {
+    return this.#isOpen;
+  }
+
+  /** The same; rejects once it is disposed of. */
   async ready(): Promise<void> {
     if (this.#isStopped) throw disposedOf('outbox');
     await this.#isOpen;
   }
 
-  durable(): Engine | undefined {
-    return this.#durable;
+  get isStopped(): boolean {
+    return this.#isStopped;
   }
 
-  engines(): readonly Engine[] {
-    return [this.#durable, this.#memory].filter((engine) => engine !== undefined);
+  /** The name of the database that is open; undefined where none is. */
+  get generation(): string | undefined {
+    return this.#disk && this.#generation;
   }
 
   /** Whether there are, or may be, entries on a disk that cannot be read at the moment. */
   isBlind(): boolean {
-    return this.#hasDisk && !this.#durable;
+    return this.#hasDisk && !this.#disk;
   }
 
-  /** @throws DatabaseError while entries may be on a disk that cannot be read. */
-  refuseBlind(): void {
-    if (this.isBlind()) throw this.#failure;
+  /** The rows that are in this page alone. */
+  inPage(): readonly Row[] {
+    return this.#page.list();
+  }
+
+  /** Whether the disk may have an entry that this page holds. */
+  setCopied(id: string, isCopied: boolean): void {
+    if (isCopied) this.#copies.add(id);
+    else this.#copies.delete(id);
+  }
+
+  clearPage(): void {
+    this.#page.clear();
   }
 
   /**
@@ -98,90 +126,69 @@ export class EntryStorage {
     return this.isBlind() ? { reason: this.#failure } : undefined;
   }
 
-  /** This engine is no longer used; its database is opened anew later. */
-  lose(engine: Engine | undefined, reason: NotDurableReason): void {
-    if (this.#isOver || !engine || engine !== this.#durable) return;
-    this.#durable = undefined;
+  /** The connection is no longer used; another is opened later. */
+  lose(reason: NotDurableReason): void {
+    if (this.#isOver || !this.#disk) return;
+    this.#disk.close();
+    this.#disk = undefined;
     this.#failure = new DatabaseError(reason);
-    engine.dispose();
-    this.#page.display.show({ storage: reason });
-    this.#page.display.refresh();
+    this.#context.onLost();
+    this.#context.display.show({ storage: reason });
+    this.#context.display.refresh();
     if (reason !== 'newer-version') this.#openLater();
   }
 
   /** Writes what a user has asked for; whether the disk takes it is shown. Rejects as `work` does. */
-  async write<T>(
-    engine: Engine,
-    work: () => Promise<T>,
-    isWanted: () => boolean = () => true,
-  ): Promise<T> {
+  async writeShown<T>(work: () => Promise<T>, isWanted: () => boolean = () => true): Promise<T> {
     try {
       const written = await work();
-      if (engine === this.#durable) {
+      if (this.#disk) {
         this.#waitMs = reopenMs;
-        this.#page.display.show({ storage: 'durable' });
+        this.#context.display.show({ storage: 'durable' });
       }
       return written;
     } catch (error) {
-      if (isWanted() && error instanceof DatabaseError) this.#show(engine, error, error.reason);
+      if (isWanted() && error instanceof DatabaseError && this.#disk)
+        this.#context.display.show({ storage: error.reason });
       throw error;
     }
   }
 
-  /**
-   * Keeps an entry, on the disk if that is possible. `isMoved`: it was kept before, and belongs to a clear that
-   * this page has not heard of.
-   *
-   * @throws SteadfetchError (as a rejection) once `isWanted` says that it was discarded meanwhile.
-   */
-  async add(entry: Unplaced, isWanted: () => boolean, isMoved: boolean = false): Promise<Kept> {
-    await this.#isOpen;
-    await this.#move();
-    const engine = this.#durable;
-    // Behind one of its scope that the disk does not take.
-    const isBehind =
-      entry.scope !== undefined && (await this.#memory?.store.isBlocked(entry.scope));
-    if (engine && !isBehind) {
-      try {
-        const add = () => engine.add(entry, isWanted, isMoved);
-        return { entry: await this.write(engine, add, isWanted), savedIn: engine.generation };
-      } catch (error) {
-        if (!(error instanceof DatabaseError)) throw error;
-        // One that was sent before may be there from before.
-        if (!entry.isInDoubt) this.#copies.add(entry.id);
-        if (!isWanted()) throw error;
-      }
-    }
-    if (this.#isStopped) throw leftBehind(entry, false);
-    this.#memory ??= this.#createMemory();
-    return { entry: await this.#memory.add(entry, isWanted), savedIn: undefined };
-  }
+  readonly showError = (error: unknown): void => {
+    const storage = reasonOf(error);
+    if (storage && this.#disk) this.#context.display.show({ storage });
+  };
 
-  /** Counts the entries; undefined where they cannot be read. */
-  async count(nowMs: number): Promise<Counts | undefined> {
-    if (this.isBlind()) return undefined;
-    const reads = this.engines().map(({ store }) => store.count(nowMs, this.#page.pauses));
-    return Promise.all(reads).then(sumOf, () => undefined);
-  }
-
-  /** Nothing more is sent, and nothing of earlier pages is taken; what is submitted is still kept. */
+  /** Nothing of earlier pages is taken any more; what is submitted is still kept. */
   stop(): void {
     this.#isStopped = true;
     this.#setReopening?.(Infinity);
-    for (const { worker } of this.engines()) {
-      worker.abort();
-      worker.dispose();
-    }
   }
 
   dispose(): void {
     this.#isOver = true;
     this.#setReopening?.(Infinity);
-    for (const engine of this.engines()) engine.dispose();
+    this.#disk?.close();
+    this.#failure = new DatabaseError('lost');
   }
 
-  #show(engine: Engine | undefined, error: unknown, reason = reasonOf(error)): void {
-    if (reason && engine && engine === this.#durable) this.#page.display.show({ storage: reason });
+  #noDisk(): Transaction {
+    return noDisk(() => {
+      if (this.#hasDisk) throw this.#failure;
+    });
+  }
+
+  async #write<T>(durability: Durability, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    let page: ReturnType<PageRows['begin']> | undefined;
+    const inBoth = (tx: Transaction): Promise<T> => {
+      page = this.#page.begin();
+      return work(joinRows(tx, page.tx, durability === 'page'));
+    };
+    const written = this.#disk
+      ? await this.#disk.write(durability, inBoth)
+      : await inBoth(this.#noDisk());
+    page?.complete();
+    return written;
   }
 
   #openOnce(): Promise<void> {
@@ -189,131 +196,62 @@ export class EntryStorage {
   }
 
   #openLater(): void {
-    const { clock } = this.#page;
-    this.#setReopening = startAlarm(clock, this.#waitMs, () => void this.#openOnce());
+    this.#setReopening = startAlarm(this.#context.clock, this.#waitMs, () => void this.#openOnce());
     this.#waitMs = Math.min(2 * this.#waitMs, longestReopenMs);
   }
 
   async #open(): Promise<void> {
-    const { display } = this.#page;
-    let engine: Engine | undefined;
+    const { display, onOpen } = this.#context;
+    let disk: Database | undefined;
     try {
-      engine = await this.#connect();
-      if (this.#isOver) return engine.dispose();
-      await this.#removeCopies(engine);
+      const opened = await this.#connect();
+      ({ disk } = opened);
+      if (this.#isOver) return disk.close();
+      this.#disk = disk;
+      this.#generation = opened.about.generation;
+      if (this.#isStopped) return;
+      display.show({ storage: 'durable' });
+      display.refresh();
+      onOpen(opened.about);
     } catch (error) {
-      engine?.dispose();
       this.#failure = error;
       if (this.#isOver) return;
       const reason = reasonOf(error) ?? 'unavailable';
       display.show({ storage: reason });
       if (this.#hasDisk && reason !== 'newer-version') this.#openLater();
-      return;
     }
-    this.#durable = engine;
-    if (this.#isStopped) return engine.worker.dispose();
-    display.show({ storage: 'durable' });
-    display.refresh();
-    this.#resume(engine).catch(engine.onError);
   }
 
-  /** What the page holds may be older than a clear in this database, and what is submitted from now on is not. */
-  async #resume(engine: Engine): Promise<void> {
-    const { memory } = this.#page;
-    const { clears } = await engine.store.identify();
-    await this.#move();
-    await this.#onOpen(engine);
-    for (const clear of clears) memory.clears.add(clear);
-  }
-
-  async #connect(): Promise<Engine> {
-    const { display, memory } = this.#page;
-    const made: { engine?: Engine; lost?: NotDurableReason } = {};
-    const backend = await this.#openDatabase({
+  async #connect(): Promise<{ readonly disk: Database; readonly about: About }> {
+    const { open, onSetAside, display } = this.#context;
+    const made: { disk?: Database; lost?: NotDurableReason } = {};
+    const disk = await open({
       onLost: (reason) => {
         made.lost = reason;
-        this.lose(made.engine, reason);
+        if (made.disk && made.disk === this.#disk) this.lose(reason);
       },
       onErased: () => display.show({ wasErased: true }),
-      onSetAside: this.#listener.onSetAside,
+      onSetAside,
     });
-    const isSending = (scope: string): boolean => !!this.#memory?.store.isSending(scope);
-    const store = new RowStore(backend, { isSending });
-    const { generation, clears } = await store.identify();
-    if (memory.clears.size === 0)
-      for (const clear of [generation, ...clears]) memory.clears.add(clear);
-    if (made.lost) throw new DatabaseError(made.lost);
-    const onError = (error: unknown): void => this.#show(made.engine, error);
-    made.engine = new Engine(this.#page, store, generation, this.#listener, onError);
-    return made.engine;
+    made.disk = disk;
+    try {
+      const store = new RowStore(disk);
+      const about = await store.identify();
+      await this.#removeCopies(store);
+      if (made.lost) throw new DatabaseError(made.lost);
+      return { disk, about };
+    } catch (error) {
+      disk.close();
+      throw error;
+    }
   }
 
-  #createMemory(): Engine {
-    const isBlocked = async (scope: string): Promise<boolean> =>
-      (await this.#durable?.store.isBlocked(scope).catch(() => false)) ?? false;
-    const store = new RowStore(createMemoryBackend(), { isBlocked });
-    const onEnd: EntryListener['onEnd'] = (...ended) => {
-      this.#listener.onEnd(...ended);
-      void this.#move();
-    };
-    return new Engine(this.#page, store, undefined, { ...this.#listener, onEnd }, () => {});
-  }
-
-  /** Sent from here and from there, by the next page, an entry could take effect twice. */
-  async #removeCopies(engine: Engine): Promise<void> {
+  /** Sent from here and from there, an entry could take effect twice. */
+  async #removeCopies(store: RowStore): Promise<void> {
     for (const id of this.#copies) {
-      const { next } = (await engine.store.discard(id, this.#page.clock.now())) ?? {};
-      if (next) this.#listener.onDue(next);
+      const { next } = (await store.discard(id, this.#context.clock.now())) ?? {};
+      if (next) this.#context.onDue(next);
       this.#copies.delete(id);
     }
   }
-
-  /** Moves what the page holds to the disk, where that takes it. Never rejects. */
-  #move(): Promise<void> {
-    return (this.#moving ??= this.#moveAll()
-      .catch(() => {})
-      .finally(() => (this.#moving = undefined)));
-  }
-
-  async #moveAll(): Promise<void> {
-    const [engine, memory] = [this.#durable, this.#memory];
-    if (!engine || !memory || this.#isStopped) return;
-    await this.#removeCopies(engine);
-    const { receipts } = this.#page;
-    const all = pagesOf((after, limit) => memory.store.list(undefined, after, limit));
-    for await (const { id, scope } of all) {
-      // The rest of its scope goes after it.
-      if (scope !== undefined && memory.store.isSending(scope)) continue;
-      const row = await memory.store.takeOut(id);
-      if (!row) continue;
-      try {
-        await engine.add(row, () => true, true);
-        receipts.save(id, engine.generation);
-        this.#listener.onChange();
-      } catch (error) {
-        if (!(error instanceof DatabaseError)) {
-          // A clear of which this page has not heard.
-          receipts.reject(id, discarded(row));
-          continue;
-        }
-        this.#copies.add(id);
-        await memory.add(row, () => true);
-        throw error;
-      }
-    }
-  }
-}
-
-function sumOf(counts: readonly Counts[]): Counts {
-  const sum = (name: Exclude<keyof Counts, 'oldestAt'>): number =>
-    counts.reduce((total, count) => total + count[name], 0);
-  const oldestAt = Math.min(...counts.map((count) => count.oldestAt ?? Infinity));
-  return {
-    due: sum('due'),
-    waiting: sum('waiting'),
-    sending: sum('sending'),
-    paused: sum('paused'),
-    dead: sum('dead'),
-    oldestAt: oldestAt < Infinity ? oldestAt : undefined,
-  };
 }

@@ -917,7 +917,6 @@ describe('an entry that is damaged is set aside as a dead letter, and holds up n
     ['lane', wrong.text],
     ['owner', wrong.text],
     ['submitter', wrong.text],
-    ['schema', wrong.time],
     ['version', wrong.time],
     ['createdAt', wrong.time],
     ['attempts', wrong.time],

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import type { Attempt } from '../../src/outbox/delivery/page.ts';
 import type { Running } from '../../src/outbox/delivery/due.ts';
 import { Worker } from '../../src/outbox/delivery/worker.ts';
-import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
+import { createMemoryBackend } from './memory-backend.ts';
 import { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Change } from '../../src/outbox/store/transitions.ts';
 import type { Fence } from '../../src/outbox/store/schema.ts';
-import { laneOf, type NewRow, type Row, rowSchema, untried } from '../../src/outbox/store/row.ts';
+import { laneOf, type NewRow, type Row, untried } from '../../src/outbox/store/row.ts';
 import { openNetwork } from '../origin/open-network.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from '../origin/virtual-clock.ts';
 import { replace } from './replace.ts';
@@ -57,8 +57,7 @@ function rig(change: (store: RowStore) => RowStore = (store) => store, parallel 
   const attempt = ({ entry: row }: Running) =>
     new Promise<Attempt>((resolve) => {
       log.push([row.id, clock.elapsed()]);
-      const end = (ended: Change): void =>
-        resolve({ entry: row, end: { kind: 'too-new' }, change: ended });
+      const end = (ended: Change): void => resolve({ entry: row, change: ended });
       const ended = self.answer?.(row);
       if (ended) end(ended);
       else ends.set(row.id, end);
@@ -78,7 +77,6 @@ function rig(change: (store: RowStore) => RowStore = (store) => store, parallel 
     parallel,
     attempt,
     clearing: () => undefined,
-    onCleared: () => {},
     onChange: () => {},
     onDue: (row) => worker.add(row),
     onEnd: () => {},
@@ -116,7 +114,6 @@ function rig(change: (store: RowStore) => RowStore = (store) => store, parallel 
 }
 
 const blank = {
-  schema: rowSchema,
   handler: 'order',
   lane: 'order',
   version: 1,
@@ -196,7 +193,7 @@ test('after a machine has slept, what became due goes within 5 s, and at once wh
   self.clock.sleep(7_200_000);
   await settle();
   expect(self.log).toEqual([]);
-  self.worker.look();
+  self.worker.refresh();
   await settle();
   expect(self.log).toEqual([['1', 7_200_000]]);
 });
@@ -220,7 +217,7 @@ test('what was submitted before the clock was set back, and is kept after it, go
   await self.add('waits');
   await settle();
   self.clock.jump(-86_400_000);
-  self.worker.look();
+  self.worker.refresh();
   await settle();
   await self.add('late', { nextRetryAt: epochMs, createdAt: epochMs });
   await settle();
@@ -319,9 +316,9 @@ test('a claim that fails is made again later, and an end that cannot be written 
         claims += 1;
         return claims < 3 ? Promise.reject(new Error('claim')) : store.claim(...args);
       },
-      settle(...args) {
+      recordEnd(...args) {
         writes += 1;
-        return writes < 4 ? Promise.reject(new Error('settle')) : store.settle(...args);
+        return writes < 4 ? Promise.reject(new Error('settle')) : store.recordEnd(...args);
       },
     }),
   );
@@ -362,7 +359,8 @@ test('an end that cannot be written at all is not made up: it goes again, as wha
   let isBroken = true;
   const self = rig((store) =>
     replace(store, {
-      settle: (...args) => (isBroken ? Promise.reject(new Error('settle')) : store.settle(...args)),
+      recordEnd: (...args) =>
+        isBroken ? Promise.reject(new Error('settle')) : store.recordEnd(...args),
     }),
   );
   const seen: boolean[] = [];

@@ -2,6 +2,7 @@ import { deepEqual, equal, fail, notEqual, ok } from 'node:assert/strict';
 import { openIndexedDb } from '../../src/outbox/store/disk.ts';
 import { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Row } from '../../src/outbox/store/row.ts';
+import type { Database } from '../../src/outbox/store/schema.ts';
 import {
   api,
   type Arrival,
@@ -61,6 +62,7 @@ export class World {
   readonly #lies: string[] = [];
   #isHealthy = false;
   #wereNotesMissing = false;
+  #database: Database | undefined;
   #store: RowStore | undefined;
 
   constructor(hasLocks: boolean, seed: number) {
@@ -246,13 +248,14 @@ export class World {
   }
 
   async rows(): Promise<readonly Row[]> {
-    this.#store ??= new RowStore(await openIndexedDb(this.browser.name, this.browser.clock));
+    this.#database ??= await openIndexedDb(this.browser.name, this.browser.clock);
+    this.#store ??= new RowStore(this.#database);
     return this.#store.list(undefined, 0, 1_000_000);
   }
 
   close(): void {
     for (const { tab, state } of this.tabs) if (state !== 'gone') tab.crash();
-    this.#store?.close();
+    this.#database?.close();
   }
 
   /** Nobody who lives waits for what has ended. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
+import { createMemoryBackend } from './memory-backend.ts';
 import { Ownership, type OwnershipContext } from '../../src/outbox/delivery/ownership.ts';
 import { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Fence } from '../../src/outbox/store/schema.ts';
@@ -12,7 +12,6 @@ import { settle } from './rig.ts';
 const row = {
   ...untried,
   id: '',
-  schema: 1,
   handler: 'order',
   lane: 'order',
   version: 1,
@@ -79,13 +78,13 @@ const frozen = (store: RowStore): { store: RowStore } => ({
 const finish = async (store: RowStore, seq: number, fence: Fence): Promise<void> => {
   const claimed = await store.claim(seq, fence, 1);
   if (claimed === 'lost' || !claimed.row) throw new Error('not claimed');
-  await store.settle(claimed.row, fence, { kind: 'done', result: 1, isKept: false }, 1);
+  await store.recordEnd(claimed.row, fence, { kind: 'done', result: 1, isKept: false }, 1);
 };
 
 test('a tab without rows holds no lock and asks for none; with its first row it holds one', async () => {
   const { open, add, locks } = createTabs();
   const a = open('a');
-  await a.look();
+  await a.refresh();
   expect(locks()).toEqual([]);
   const fence = await add(a);
   expect(await add(a)).toEqual(fence);
@@ -98,9 +97,9 @@ test('the others wait for its lock; one of them takes over when it dies, the res
   const { clock, store, open, add, locks, gained } = createTabs();
   const [a, b, c] = [open('a'), open('b'), open('c')] as const;
   const first = await add(a);
-  await b.look();
-  await b.look();
-  await c.look();
+  await b.refresh();
+  await b.refresh();
+  await c.refresh();
   await settle();
   expect(locks()).toEqual(['a, b, c']);
   a.dispose();
@@ -117,7 +116,7 @@ test('an owner with nothing left is given up, and nobody waits for it any more',
   const { store, open, add, locks } = createTabs();
   const [a, b] = [open('a'), open('b')] as const;
   const fence = await add(a);
-  await b.look();
+  await b.refresh();
   expect(await a.tidy()).toEqual([]);
   await finish(store, 1, fence);
   expect(await a.tidy()).toEqual([fence]);
@@ -156,13 +155,13 @@ test('a page that is put away holds and asks for nothing, takes nothing, and has
   const [a, b] = [open('a'), open('b')] as const;
   await add(b);
   const mine = await add(a);
-  await a.look();
+  await a.refresh();
   await settle();
   a.leave();
   await settle();
   expect(locks()).toEqual(['b']);
   expect(a.held()).toEqual([]);
-  await a.look();
+  await a.refresh();
   expect(locks()).toEqual(['b']);
   // What is submitted while it is left is kept, and owned by nobody.
   const late = await add(a);
@@ -190,7 +189,7 @@ test('a page that is put away just as it takes over has not', async () => {
   });
   const b = open('b', { store: slow });
   await add(a);
-  await b.look();
+  await b.refresh();
   a.dispose();
   await started;
   b.leave();
@@ -209,7 +208,7 @@ test('where taking over fails, the lock goes to the next, and it is tried again 
   });
   const [a, b] = [open('a'), open('b', { store: broken })] as const;
   await add(a);
-  await b.look();
+  await b.refresh();
   a.dispose();
   await settle();
   expect(errors).toEqual([new Error('disk')]);
@@ -226,7 +225,7 @@ test('after its end it takes nothing more, and new rows are refused', async () =
   const a = open('a');
   await add(a);
   a.dispose();
-  await a.look();
+  await a.refresh();
   await expect(add(a)).rejects.toMatchObject({ name: 'DatabaseError', reason: 'lost' });
   expect(locks()).toEqual([]);
   expect(await store.list(undefined, 0, 9)).toHaveLength(1);
@@ -240,7 +239,7 @@ describe.each<World>(['well', 'missing', 'never granted'])('where locks are %s',
     await add(a);
     a.dispose();
     await settle();
-    await b.look();
+    await b.refresh();
     await settle();
     expect(gained).toEqual(['b']);
     expect(b.held()).toHaveLength(1);
@@ -251,8 +250,8 @@ describe.each<World>(['well', 'missing', 'never granted'])('where locks are %s',
     const a = open('a', frozen(store));
     const [b, c] = [open('b'), open('c')] as const;
     const { owner } = await add(a);
-    await b.look();
-    await c.look();
+    await b.refresh();
+    await c.refresh();
     await pass(120_000);
     const takers = [b, c].filter((tab) => tab.isHeld(owner));
     expect(takers).toHaveLength(1);
@@ -268,7 +267,7 @@ describe.each<World>(['well', 'missing', 'never granted'])('where locks are %s',
     await add(open('a', frozen(store)));
     clock.advance(100_001);
     const b = open('b');
-    await b.look();
+    await b.refresh();
     expect(gained).toEqual(['b']);
   });
 
@@ -282,7 +281,7 @@ describe.each<World>(['well', 'missing', 'never granted'])('where locks are %s',
     });
     const b = open('b');
     const fence = await add(a);
-    await b.look();
+    await b.refresh();
     await pass(120_000);
     expect(b.isHeld(fence.owner)).toBe(true);
     isFrozen = false;
@@ -297,9 +296,9 @@ test('a lock that is granted after another tab has taken over takes nothing from
   const a = open('a', frozen(store));
   const [b, c] = [open('b'), open('c')] as const;
   await add(a);
-  await c.look();
+  await c.refresh();
   await pass(40_000);
-  await b.look();
+  await b.refresh();
   // c is the first to wait for the lock, and b the first to find the silence.
   c.leave();
   await pass(120_000);
@@ -319,7 +318,7 @@ describe.each<World>(['missing', 'never granted'])('where locks are %s', (world)
     await add(a);
     a.leave();
     await settle();
-    await Promise.all([b.look(), c.look()]);
+    await Promise.all([b.refresh(), c.refresh()]);
     expect(gained).toHaveLength(1);
     expect([...b.held(), ...c.held()]).toMatchObject(
       (await store.owners()).map(({ owner, token }) => ({ owner, token })),
@@ -339,7 +338,7 @@ describe.each<World>(['missing', 'never granted'])('where locks are %s', (world)
     const a = open('a', { clock: throttled });
     const b = open('b');
     const fence = await add(a);
-    await b.look();
+    await b.refresh();
     await pass(1_200_000);
     expect(gained).toEqual([]);
     expect(a.held()).toEqual([fence]);
@@ -351,9 +350,9 @@ describe.each<World>(['missing', 'never granted'])('where locks are %s', (world)
       const { clock, open, add, gained, pass } = createTabs(world);
       const [a, b] = [open('a'), open('b')] as const;
       await add(a);
-      await b.look();
+      await b.refresh();
       clock.jump(byMs);
-      await b.look();
+      await b.refresh();
       await pass(300_000);
       expect(gained).toEqual([]);
       expect(a.held()).toHaveLength(1);
@@ -364,7 +363,7 @@ describe.each<World>(['missing', 'never granted'])('where locks are %s', (world)
     const { clock, open, add, gained, pass } = createTabs(world);
     const [a, b] = [open('a'), open('b')] as const;
     const fence = await add(a);
-    await b.look();
+    await b.refresh();
     clock.sleep(7_200_000);
     await pass(300_000);
     expect(gained).toEqual([]);
@@ -395,6 +394,6 @@ test('what an earlier connection of the same page has left is taken without wait
   await add(before);
   before.dispose();
   const after = open('after', { tokens });
-  await after.look();
+  await after.refresh();
   expect(gained).toEqual(['after']);
 });

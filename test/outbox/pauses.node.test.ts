@@ -114,14 +114,14 @@ test('what is said of an attempt says nothing of the next one, nor of a row that
   const pauses = new Pauses((message) => void posted.push(message));
   const paused = { reason: 'offline', retryAt: undefined } as const;
   const row = { id: 'a', state: 'sending', attempts: 2 } as Row;
-  pauses.hear({ kind: 'paused', id: 'a', attempts: 2, pause: paused });
+  pauses.receive({ kind: 'paused', id: 'a', attempts: 2, pause: paused });
   expect(pauses.of(row)).toBe(paused);
   expect(pauses.of({ ...row, attempts: 3 })).toBeUndefined();
   expect(pauses.of({ ...row, state: 'pending' })).toBeUndefined();
   // A tab that was taken over from has woken, and lets go what is no longer its own.
-  pauses.hear({ kind: 'paused', id: 'a', attempts: 1, pause: undefined });
+  pauses.receive({ kind: 'paused', id: 'a', attempts: 1, pause: undefined });
   expect(pauses.of(row)).toBe(paused);
-  pauses.hear({ kind: 'paused', id: 'a', attempts: 3, pause: paused });
+  pauses.receive({ kind: 'paused', id: 'a', attempts: 3, pause: paused });
   expect([...pauses.ids()]).toEqual(['a']);
   // Nobody answers for another tab.
   pauses.answer();

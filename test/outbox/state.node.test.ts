@@ -20,9 +20,9 @@ function rig() {
 }
 
 test('what is asked for while it is loaded is loaded once more, ten times as long afterwards', async () => {
-  const { ask, clock, loads, end } = rig();
-  ask();
-  ask();
+  const { request, clock, loads, end } = rig();
+  request();
+  request();
   expect(loads()).toBe(1);
   clock.advance(500);
   await end();
@@ -33,10 +33,10 @@ test('what is asked for while it is loaded is loaded once more, ten times as lon
 });
 
 test('what took a moment is not loaded again for 100 ms', async () => {
-  const { ask, clock, loads, end } = rig();
-  ask();
+  const { request, clock, loads, end } = rig();
+  request();
   await end();
-  ask();
+  request();
   clock.advance(99);
   expect(loads()).toBe(1);
   clock.advance(1);
@@ -44,11 +44,11 @@ test('what took a moment is not loaded again for 100 ms', async () => {
 });
 
 test('a machine that slept for a night while it was loaded sees it again after 10 s', async () => {
-  const { ask, clock, loads, end } = rig();
-  ask();
+  const { request, clock, loads, end } = rig();
+  request();
   clock.sleep(8 * 3_600_000);
   await end();
-  ask();
+  request();
   clock.advance(9999);
   expect(loads()).toBe(1);
   clock.advance(1);
@@ -56,11 +56,11 @@ test('a machine that slept for a night while it was loaded sees it again after 1
 });
 
 test('after its end it loads nothing, and leaves no timer', async () => {
-  const { ask, dispose, clock, loads, end } = rig();
-  ask();
+  const { request, dispose, clock, loads, end } = rig();
+  request();
   dispose();
   await end();
-  ask();
+  request();
   expect(loads()).toBe(1);
   expect(clock.pending()).toBe(0);
 });

@@ -173,6 +173,24 @@ test('what a full disk does not take goes after the older ones of its scope, and
   expect(await outbox.submit('order', 4).saved).toEqual({ isDurable: true });
 });
 
+test('entries of a scope that move from this page to the disk go in their order', async () => {
+  const { openTab, server, pass } = createBrowser();
+  const { outbox, fail } = openTab({ handlers: { order: { ...shop.order, scope: 'cart' } } });
+  await settle();
+  fail('all');
+  for (const n of [1, 2, 3])
+    expect(await outbox.submit('order', n).saved).toEqual({ isDurable: false });
+  await settle();
+  server.arrivals[0]?.answer(503, {}, { 'retry-after': '20' });
+  await settle();
+  fail('none');
+  await pass(1100);
+  expect(await outbox.list()).toMatchObject([1, 2, 3].map(() => ({ isDurable: true })));
+  server.rule = (arrival) => arrival.answer(201);
+  await pass(30_000);
+  expect(server.arrivals.map(({ body }) => body)).toEqual(['1', '1', '2', '3']);
+});
+
 describe('what the browser has written, and said so too late, goes from this page alone', () => {
   test.each([
     ['a request without a key', undefined],

@@ -3,9 +3,9 @@ import { describe, expect, test, vi } from 'vitest';
 import { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Change } from '../../src/outbox/store/transitions.ts';
 import type { Backend, Fence } from '../../src/outbox/store/schema.ts';
-import { type NewRow, type Row, rowSchema, untried } from '../../src/outbox/store/row.ts';
+import { type NewRow, type Row, untried } from '../../src/outbox/store/row.ts';
 import { openIndexedDb } from '../../src/outbox/store/disk.ts';
-import { createMemoryBackend } from '../../src/outbox/store/memory.ts';
+import { createMemoryBackend } from './memory-backend.ts';
 import { createVirtualClock } from '../origin/virtual-clock.ts';
 
 let databases = 0;
@@ -24,7 +24,6 @@ type WaitingRow = Extract<NewRow, { state: 'pending'; owner: string }>;
 const row = (id: string, more: Partial<WaitingRow> = {}): WaitingRow => ({
   ...untried,
   id,
-  schema: rowSchema,
   handler: 'order',
   lane: 'order',
   version: 1,
@@ -127,11 +126,11 @@ describe.each([
     await store.adopt(next, 'a1', 1000);
     const second = await claim(store, 1, next);
     // The first has lost it; and the second claim is not the first one's, even under its token.
-    expect(await store.settle(first, tabA, done, 1000)).toBeUndefined();
-    expect(await store.settle(first, next, done, 1000)).toBeUndefined();
-    const settled = await store.settle(second, next, done, 1000);
+    expect(await store.recordEnd(first, tabA, done, 1000)).toBeUndefined();
+    expect(await store.recordEnd(first, next, done, 1000)).toBeUndefined();
+    const settled = await store.recordEnd(second, next, done, 1000);
     expect(settled?.row).toMatchObject({ state: 'done', result: { id: 7 }, doneAt: 1000 });
-    expect(await store.settle(second, next, again(2000), 1000)).toBeUndefined();
+    expect(await store.recordEnd(second, next, again(2000), 1000)).toBeUndefined();
   });
 
   test('a tab that has slept and owns its rows again enters what it has claimed before', async () => {
@@ -140,7 +139,9 @@ describe.each([
     const claimed = await claim(store, 1);
     const next = { owner: 'a', token: 'a2' };
     await store.adopt(next, 'a1', 1000);
-    expect(await store.settle(claimed, next, done, 1000)).toMatchObject({ row: { state: 'done' } });
+    expect(await store.recordEnd(claimed, next, done, 1000)).toMatchObject({
+      row: { state: 'done' },
+    });
   });
 
   test('what is known before a request goes is noted by whoever owns the row, and gone with its end', async () => {
@@ -148,23 +149,23 @@ describe.each([
     await store.add(row('1'), tabA, 1000);
     const claimed = await claim(store, 1);
     const note = { steps: [1], isUnkeyed: true };
-    expect(await store.note(claimed, tabB, note)).toBe(false);
-    expect(await store.note({ ...claimed, attempts: 2 }, tabA, note)).toBe(false);
+    expect(await store.recordRequest(claimed, tabB, note)).toBe(false);
+    expect(await store.recordRequest({ ...claimed, attempts: 2 }, tabA, note)).toBe(false);
     expect(await store.find('1')).toMatchObject({ steps: undefined });
-    expect(await store.note(claimed, tabA, note)).toBe(true);
+    expect(await store.recordRequest(claimed, tabA, note)).toBe(true);
     expect(await store.find('1')).toMatchObject(note);
-    const { row: after } = (await store.settle(claimed, tabA, again(2000), 1000)) ?? {};
+    const { row: after } = (await store.recordEnd(claimed, tabA, again(2000), 1000)) ?? {};
     expect(after).toMatchObject({ steps: [1] });
     expect(after).toMatchObject({ isUnkeyed: false });
     const { row: end } =
-      (await store.settle(await claim(store, 1, tabA, 2000), tabA, done, 1)) ?? {};
+      (await store.recordEnd(await claim(store, 1, tabA, 2000), tabA, done, 1)) ?? {};
     expect(end).toMatchObject({ steps: undefined });
   });
 
   test('what is not good is sent again at its time, with what is known of it', async () => {
     const store = await start();
     await store.add(row('1'), tabA, 1000);
-    const settled = await store.settle(await claim(store, 1), tabA, again(5000), 1000);
+    const settled = await store.recordEnd(await claim(store, 1), tabA, again(5000), 1000);
     expect(settled).toEqual({
       row: {
         ...row('1'),
@@ -188,7 +189,7 @@ describe.each([
     const store = await start();
     await store.add(row('1'), tabA, 1000);
     const change: Change = { kind: 'done', result: undefined, isKept: false };
-    const settled = await store.settle(await claim(store, 1), tabA, change, 1000);
+    const settled = await store.recordEnd(await claim(store, 1), tabA, change, 1000);
     expect(settled).toEqual({ row: undefined, next: undefined });
     expect(await store.find('1')).toBeUndefined();
   });
@@ -197,7 +198,7 @@ describe.each([
     const store = await start();
     for (const id of ['1', '2', '3']) await store.add(row(id), tabA, 1000);
     for (const seq of [1, 2, 3])
-      await store.settle(await claim(store, seq), tabA, done, seq * 1000);
+      await store.recordEnd(await claim(store, seq), tabA, done, seq * 1000);
     await store.acknowledge('1');
     expect((await store.list('done', 0, 10)).map(({ id }) => id)).toEqual(['2', '3']);
     await store.sweep(2000);
@@ -221,8 +222,8 @@ describe.each([
     expect(await store.claim(2, tabA, 1000)).toEqual(notNow);
     const first = await claim(store, 1);
     expect(await store.claim(2, tabA, 1000)).toEqual(notNow);
-    expect((await store.settle(first, tabA, again(5000), 1000))?.next).toBeUndefined();
-    const settled = await store.settle(await claim(store, 1, tabA, 5000), tabA, done, 6000);
+    expect((await store.recordEnd(first, tabA, again(5000), 1000))?.next).toBeUndefined();
+    const settled = await store.recordEnd(await claim(store, 1, tabA, 5000), tabA, done, 6000);
     expect(settled?.next).toMatchObject({ id: '2', nextRetryAt: 6000 });
     expect(await claim(store, 2, tabA, 6000)).toMatchObject({ id: '2' });
   });
@@ -234,7 +235,7 @@ describe.each([
     const store = await start();
     await store.add(scoped('1'), tabA, 1000);
     await store.add(scoped('2'), tabA, 1000);
-    const settled = await store.settle(await claim(store, 1), tabA, dead(isBlocking), 1000);
+    const settled = await store.recordEnd(await claim(store, 1), tabA, dead(isBlocking), 1000);
     expect(settled?.row).toMatchObject({ state: 'dead', deadReason: 'refused' });
     expect(settled?.row).toMatchObject({ owner: undefined });
     const { id, nextRetryAt } = settled?.next ?? {};
@@ -244,12 +245,12 @@ describe.each([
   test('one that comes back to its scope goes before those that have passed it, and beside none', async () => {
     const store = await start();
     for (const id of ['1', '2', '3']) await store.add(scoped(id), tabA, 1000);
-    await store.settle(await claim(store, 1), tabA, dead(false), 1000);
+    await store.recordEnd(await claim(store, 1), tabA, dead(false), 1000);
     const second = await claim(store, 2);
     expect(await store.revive('1', tabA, 1500)).toMatchObject({ row: { nextRetryAt: 1500 } });
     // The second is still being sent.
     expect(await store.claim(1, tabA, 1500)).toEqual(notNow);
-    const settled = await store.settle(second, tabA, again(2000), 1600);
+    const settled = await store.recordEnd(second, tabA, again(2000), 1600);
     expect(settled?.next).toMatchObject({ id: '1' });
     expect(await claim(store, 1, tabA, 1600)).toMatchObject({ id: '1' });
     expect(await store.claim(2, tabA, 2000)).toEqual(notNow);
@@ -259,14 +260,14 @@ describe.each([
     const store = await start();
     await store.add(scoped('1'), tabA, 1000);
     await store.add(scoped('2', { owner: 'b' }), tabB, 1000);
-    await store.settle(await claim(store, 1), tabA, dead(false), 1000);
+    await store.recordEnd(await claim(store, 1), tabA, dead(false), 1000);
     await claim(store, 2, tabB);
     await store.revive('1', tabA, 1000);
     const next = { owner: 'b', token: 'b2' };
     await store.adopt(next, 'b1', 1000);
     expect(await store.claim(2, next, 1000)).toMatchObject({ row: undefined, next: { id: '1' } });
     expect(await store.find('2')).toMatchObject({ state: 'pending', isInDoubt: true });
-    const settled = await store.settle(await claim(store, 1), tabA, done, 1000);
+    const settled = await store.recordEnd(await claim(store, 1), tabA, done, 1000);
     expect(settled?.next).toMatchObject({ id: '2' });
     expect(await claim(store, 2, next)).toMatchObject({ isInDoubt: true });
   });
@@ -274,7 +275,7 @@ describe.each([
   test('a user sends a dead one again, as this tab’s own, or what waits at once', async () => {
     const store = await start();
     await store.add(row('1'), tabA, 1000);
-    await store.settle(await claim(store, 1), tabA, dead(true), 1000);
+    await store.recordEnd(await claim(store, 1), tabA, dead(true), 1000);
     expect(await store.revive('1', tabB, 3000)).toMatchObject({
       row: { state: 'pending', owner: 'b', nextRetryAt: 3000, lastError: { status: 422 } },
       next: undefined,
@@ -284,7 +285,7 @@ describe.each([
       { ...tabB, signedAt: 3000 },
     ]);
     expect(await store.find('1')).toMatchObject({ deadReason: undefined });
-    await store.settle(await claim(store, 1, tabB, 3000), tabB, again(90_000, 2), 3000);
+    await store.recordEnd(await claim(store, 1, tabB, 3000), tabB, again(90_000, 2), 3000);
     expect(await store.revive('1', tabA, 4000)).toMatchObject({
       row: { nextRetryAt: 4000, owner: 'a' },
     });
@@ -342,14 +343,14 @@ describe.each([
       next: { id: '2', nextRetryAt: 1200 },
     });
     expect(await store.discard('1', 1200)).toBeUndefined();
-    expect(await store.settle(claimed, tabA, done, 1300)).toBeUndefined();
+    expect(await store.recordEnd(claimed, tabA, done, 1300)).toBeUndefined();
   });
 
   test('an owner is forgotten when it has nothing to send, by itself alone', async () => {
     const store = await start();
     await store.add(row('1'), tabA, 1000);
     expect(await store.abandon(tabA)).toBe(false);
-    await store.settle(await claim(store, 1), tabA, dead(true), 1000);
+    await store.recordEnd(await claim(store, 1), tabA, dead(true), 1000);
     expect(await store.abandon(tabB)).toBe(true);
     expect(await store.owners()).toEqual([{ ...tabA, signedAt: 1000 }]);
     expect(await store.abandon(tabA)).toBe(true);
@@ -423,7 +424,7 @@ describe.each([
     const store = await start();
     await store.add(row('1'), tabA, 1000);
     const change = { ...again(960_000), decidedAt: 900_000, notBefore: 950_000 };
-    const settled = await store.settle(await claim(store, 1), tabA, change, 1000);
+    const settled = await store.recordEnd(await claim(store, 1), tabA, change, 1000);
     expect(settled?.row).toMatchObject({ nextRetryAt: 61_000, notBefore: 51_000 });
   });
 
@@ -481,7 +482,7 @@ describe.each([
     await store.add(scoped('5'), tabA, 1000);
     await store.add(row('6'), tabA, 1000);
     await claim(store, 1);
-    await store.settle(await claim(store, 6), tabA, dead(true), 1000);
+    await store.recordEnd(await claim(store, 6), tabA, dead(true), 1000);
     // What is paused is being sent, as far as the store knows.
     const held = { reason: 'server-down', retryAt: undefined } as const;
     const holds = {
@@ -524,8 +525,8 @@ describe.each([
     await store.clear('one');
     expect(await store.list(undefined, 0, 9)).toEqual([]);
     expect(await store.owners()).toEqual([]);
-    expect(await store.settle(claimed, tabA, done, 1000)).toBeUndefined();
-    expect(await store.note(claimed, tabA, { isUnkeyed: true })).toBe(false);
+    expect(await store.recordEnd(claimed, tabA, done, 1000)).toBeUndefined();
+    expect(await store.recordRequest(claimed, tabA, { isUnkeyed: true })).toBe(false);
     expect(await store.claim(1, tabA, 1000)).toBe('lost');
   });
 

@@ -5,7 +5,6 @@ export function rowsOfTheDead(count: number, nowMs: number): NewRow[] {
   return Array.from({ length: count }, (_, index) => ({
     ...untried,
     id: crypto.randomUUID(),
-    schema: 1,
     handler: 'order',
     lane: 'order',
     version: 1,

@@ -3,7 +3,9 @@ import { renewableAt } from '../../fetch/extension.ts';
 import type { RawFetch, SteadyFetch } from '../../fetch/fetch.ts';
 import type { SteadyInit } from '../../fetch/init.ts';
 import { submissionExtension } from '../../fetch/keys.ts';
+import { fingerprintOf } from '../../lib/fingerprint.ts';
 import { toUrl } from '../../lib/input/url.ts';
+import { warn } from '../../lib/input/warn.ts';
 import { TimeLimit } from '../../lib/timer.ts';
 import type { AttemptLimit } from '../../operation/environment.ts';
 import { reportOf } from '../../operation/error-info.ts';
@@ -13,21 +15,146 @@ import type { Operation } from '../../operation/operation.ts';
 import type { Execution } from '../../operation/operations.ts';
 import { type HandedOver, Owner } from '../../operation/owner.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
-import type { PastStep } from '../../operation/parts/submission.ts';
+import {
+  type FixedBody,
+  type KeyRules,
+  type PastStep,
+  type Step,
+  Submission,
+} from '../../operation/parts/submission.ts';
 import type { Decision } from '../../policy/decide.ts';
 import type { Policy } from '../../policy/options.ts';
 import type { Failure } from '../../policy/outcome.ts';
 import type { HandlerDefinition } from '../handler.ts';
 import type { Row } from '../store/row.ts';
 import type { Running } from './due.ts';
-import { EntrySubmission, type KeepOptions, type Unkept } from './entry-submission.ts';
 import type { SenderContext } from './page.ts';
+
+/** The requests of an entry, as they are written before one of them goes. */
+interface RequestRecord {
+  readonly isUnkeyed: boolean;
+  readonly steps: readonly PastStep[];
+}
+
+/** Why nothing of an attempt goes. */
+type Unkept =
+  /** It is no longer wanted, or another tab's. */
+  | { readonly kind: 'dropped' }
+  /** Without a key, it could be done twice. */
+  | { readonly kind: 'not-repeatable' }
+  /** The record that must be kept before it goes could not be written. */
+  | { readonly kind: 'unsent'; readonly error: unknown };
+
+/** How the submission of an entry is kept. */
+interface KeepOptions {
+  /** Its requests so far, in whatever tab. */
+  readonly past: readonly PastStep[];
+  /** All that its handler does may be done twice. */
+  readonly idempotent: boolean | undefined;
+  /** Keeps this before a request goes. @returns whether it may go. */
+  readonly record: (record: RequestRecord) => Promise<boolean>;
+  /** Takes that back, at once: nothing has gone, and nothing goes any more. */
+  readonly takeBack: () => Promise<unknown>;
+}
+
+/** The submission of an entry, in one attempt: nothing of it goes before that is kept on the disk. */
+class EntrySubmission extends Submission {
+  readonly #entry: Row;
+  readonly #options: KeepOptions;
+  readonly #signal: AbortSignal;
+  #unkept: Unkept | undefined;
+  #wasOut = false;
+  #isOver = false;
+
+  constructor(entry: Row, options: KeepOptions, signal: AbortSignal) {
+    const { id: key, createdAt, aheadMs, isInDoubt: wasSent, isUnkeyed } = entry;
+    const { past, takeBack } = options;
+    super({ key, createdAt, aheadMs, wasSent, isUnkeyed, past });
+    this.#entry = entry;
+    this.#options = options;
+    this.#signal = signal;
+    signal.addEventListener('abort', () => {
+      if (!this.#wasOut) takeBack().catch(() => {});
+    });
+  }
+
+  /** The reason for which nothing more of it goes; undefined while it may go. */
+  get unkept(): Unkept | undefined {
+    return this.#unkept;
+  }
+  /** A request of this attempt may have gone. */
+  get wasOut(): boolean {
+    return this.#wasOut;
+  }
+
+  override recordStep(step: Step, sentTo?: KeyRules): void {
+    super.recordStep(step, sentTo);
+    if (process.env.NODE_ENV !== 'production' && sentTo && sentTo.lifetimeMs === undefined)
+      warnOfLifetime(step);
+  }
+
+  override digest(body: FixedBody): Promise<string> {
+    return fingerprintOf(body);
+  }
+
+  /** Before each request: since the last one, another tab may have taken it over. @throws where it may not go. */
+  override async stored(): Promise<void> {
+    this.#unkept = (await this.#keepAll()) ?? this.#unkept;
+    this.refuseLate();
+    this.refuseUnkept(this.#signal.aborted);
+    this.#wasOut = true;
+  }
+
+  async #keepAll(): Promise<Unkept | undefined> {
+    const { isUnkeyed } = this;
+    const { idempotent, record } = this.#options;
+    // Whether it was under way already is not known any more.
+    if (isUnkeyed && this.#entry.isRestored && !idempotent) return { kind: 'not-repeatable' };
+    try {
+      return (await record({ isUnkeyed, steps: this.past })) ? undefined : { kind: 'dropped' };
+    } catch (error) {
+      return { kind: 'unsent', error };
+    }
+  }
+
+  /** @throws Error where what had to be kept before a request was not, or the entry is gone. */
+  refuseUnkept(isGone: boolean = false): void {
+    if (this.#unkept || isGone)
+      throw new Error('This entry is not sent: the outbox could not note it.');
+  }
+
+  /** @throws Error once the attempt is over: the next one sends it, or the entry was discarded meanwhile. */
+  refuseLate(): void {
+    if (!this.#isOver) return;
+    let message = `The attempt of the outbox handler '${this.#entry.handler}' that sends this has ended: it is not sent.`;
+    if (process.env.NODE_ENV !== 'production')
+      message += ' Await in the mutationFn all that it sends.';
+    throw new Error(message);
+  }
+
+  /** The attempt is over. */
+  close(): void {
+    this.#isOver = true;
+  }
+}
+
+function warnOfLifetime({ target }: Step): void {
+  const { origin = '' } = toUrl(target.replace(/^\S+ /, '')) ?? {};
+  warn(
+    EntrySubmission,
+    origin,
+    `An entry of the outbox is sent to ${origin}, and its API is not declared to forget keys. An entry may wait for ` +
+      `days: sent again under a key that is forgotten, it is done twice. Declare how long keys are kept, ` +
+      `defineIdempotency({ ...profiles.draft, lifetimeMs: 86_400_000 }), or lifetimeMs: Infinity where it is for ever.`,
+    'outbox.md',
+  );
+}
 
 /** How an entry is sent. */
 export interface SendOptions extends Omit<KeepOptions, 'idempotent'> {
   readonly definition: HandlerDefinition;
   readonly variables: unknown;
-  /** Its handler is known to send past its context: nobody knows what it has sent. */
+  /** Its handler is known to send past its context: its requests are not known. */
   readonly isForeign: boolean;
   /** A user has asked for it: it goes whatever is known of its origin. */
   readonly isUrged: boolean;
@@ -57,7 +184,7 @@ export interface FailedAttempt {
   readonly past: readonly PastStep[];
 }
 
-/** What an attempt has come to. */
+/** The end of an attempt. */
 type Attempted = { readonly kind: 'done'; readonly data: unknown } | FailedAttempt | Unkept;
 
 class EntryOwner extends Owner<Operation> {
@@ -141,8 +268,8 @@ export class EntryAttempt {
       submission.recordUnkeyed();
       await submission.stored();
     }
-    const told = attemptContext({}, fetches, submission, attempts, signal);
-    const given: [never, typeof told] = [variables as never, told];
+    const context = attemptContext({}, fetches, submission, attempts, signal);
+    const given: [never, typeof context] = [variables as never, context];
     const limits = { signal, limit: this.#idle };
     const { mutationFn } = definition.handler;
     const data = await this.#sender.operations.run(this.#operation, mutationFn, given, limits);

@@ -24,17 +24,17 @@ const unclaimed = ({ attempts }: Row): Pick<Row, 'attempts'> => ({ attempts: att
 /** Makes attempts at entries, and says what is to be written of them. */
 export class Delivery {
   readonly #page: OutboxPage;
-  readonly #note: RowStore['note'];
+  readonly #record: RowStore['recordRequest'];
   readonly #onChange: (entry: Row, operation: Operation) => void;
 
   /** @param onChange - The operation of an entry begins, is paused or goes on. */
   constructor(
     page: OutboxPage,
-    note: RowStore['note'],
+    record: RowStore['recordRequest'],
     onChange: (entry: Row, operation: Operation) => void,
   ) {
     this.#page = page;
-    this.#note = note;
+    this.#record = record;
     this.#onChange = onChange;
   }
 
@@ -50,7 +50,7 @@ export class Delivery {
       running.begin(earlier.running.operation);
       const made = await earlier.made.catch(() => {});
       const again = attempts - earlier.running.entry.attempts;
-      // What another has tried since has another end, unless it was done before.
+      // An attempt of another tab since has another end, unless this one was done before.
       if (made && (again < 2 || made.change.kind === 'done'))
         return again > 0 ? recount(made, earlier.running.entry) : made;
     }
@@ -94,13 +94,12 @@ export class Delivery {
   }
 
   /** How the requests of an entry are kept before one of them goes. */
-  #keepIn(entry: Row, fence: Fence): Pick<SendOptions, 'note' | 'takeBack'> {
+  #keepIn(entry: Row, fence: Fence): Pick<SendOptions, 'record' | 'takeBack'> {
     const { attempts: noted, isUnkeyed: wasUnkeyed } = entry;
-    const note: RowStore['note'] = (...given) => this.#note(...given);
     return {
-      note: async ({ isUnkeyed, steps }) => {
+      record: async ({ isUnkeyed, steps }) => {
         const write = async (kept: readonly PastStep[]): Promise<boolean> =>
-          note(entry, fence, {
+          this.#record(entry, fence, {
             ...(await this.#encodeSteps(kept)),
             isRedriven: false,
             noted,
@@ -113,7 +112,7 @@ export class Delivery {
           return write(steps.map((step) => ({ ...step, body: undefined })));
         }
       },
-      takeBack: () => note(entry, fence, { noted: noted - 1, isUnkeyed: wasUnkeyed }),
+      takeBack: () => this.#record(entry, fence, { noted: noted - 1, isUnkeyed: wasUnkeyed }),
     };
   }
 
@@ -131,7 +130,7 @@ export class Delivery {
     this.#page.memory.endWaiting(id, 'failed');
     return {
       entry,
-      end: { kind: 'dead', reason, error },
+      error,
       change: {
         attempts,
         kind: 'dead',
@@ -156,7 +155,7 @@ export class Delivery {
       entry.createdAt > this.#page.startedAt;
     if (reason !== 'too-new' && !isOthers)
       return this.#bury(definition, entry, { reason, error, ...unclaimed(entry) });
-    return { entry, end: { kind: 'too-new' }, change: { kind: 'too-new' } };
+    return { entry, change: { kind: 'too-new' } };
   }
 
   /** It was delivered. Its result is kept where nothing in this tab waits for it. */
@@ -173,7 +172,7 @@ export class Delivery {
     }
     const isKept = !receipts.get(entry.id);
     const result = isKept ? await encodeResult(codec, done.data, operations) : undefined;
-    return { entry, end: { kind: 'done', ...done }, change: { kind: 'done', result, isKept } };
+    return { entry, delivered: done, change: { kind: 'done', result, isKept } };
   }
 
   /** It has failed: another attempt follows, or it becomes a dead letter. */
@@ -208,13 +207,14 @@ export class Delivery {
     const tried = { ...counted, ...kept, error: shorten(error), isInDoubt };
     return {
       entry,
-      end: { kind: 'again', error, decision, decidedAt: nowMs },
+      error,
+      decision,
       change: { ...next, ...tried, lane, decidedAt: nowMs },
     };
   }
 }
 
-/** What is sent of an entry, and its requests so far; or why it cannot be sent. */
+/** The variables of an entry and its requests so far; or why it cannot be sent. */
 async function prepare(
   codec: Codec,
   entry: Row,
@@ -222,7 +222,7 @@ async function prepare(
 ): Promise<{ readonly variables: unknown; readonly past: readonly PastStep[] } | Unread> {
   const read = await readVariables(entry, definition, codec);
   if ('reason' in read) return read;
-  // Its tab died while it was under way, and nobody knows its key.
+  // Its tab died while it was under way, and it was sent without a key.
   if (entry.isUnkeyed && !definition?.handler.idempotent) return { reason: 'not-repeatable' };
   try {
     const past = entry.steps === undefined ? [] : await codec.decode(entry.steps);

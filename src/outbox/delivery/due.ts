@@ -4,7 +4,7 @@ import { originOfLane, type Row, type SendingRow, splitLane } from '../store/row
 import { pageSize, type RowStore } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
 
-/** What must be known of an entry to send it when it is due. */
+/** The part of an entry that is needed to send it when it is due. */
 export type DueEntry = Pick<Row, 'seq'> & Partial<Pick<Row, 'owner' | 'nextRetryAt' | 'lane'>>;
 
 /** An attempt that has sent nothing for so long takes no place: the cause of its wait is unknown. */
@@ -67,13 +67,15 @@ export interface Next {
 export interface Slot extends Next {
   /** As the worker's clock has it. */
   readonly startedAt: number;
+  /** Which connection to the disk its place is of. */
+  readonly connection: number;
   /** Undefined before it is claimed. */
   readonly running: Running | undefined;
 }
 
 export const isPaused = ({ running }: Slot): boolean => running?.operation?.phase.kind === 'paused';
 
-/** What is due of one lane, the oldest first, a page of it at a time. */
+/** The due entries of one lane, the oldest first, a page at a time. */
 interface Lane {
   readonly name: string;
   readonly seqs: number[];

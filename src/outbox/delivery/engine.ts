@@ -1,45 +1,53 @@
 import type { Operation } from '../../operation/operation.ts';
-import { discarded } from '../errors.ts';
+import type { Kept } from '../enqueue.ts';
+import { discarded, leftBehind } from '../errors.ts';
+import type { EntryStorage } from '../storage.ts';
+import { DatabaseError } from '../store/disk.ts';
+import { isInPage, pageFence } from '../store/memory.ts';
 import type { NewRow, Row, Unplaced } from '../store/row.ts';
-import type { Revived, RowStore } from '../store/row-store.ts';
+import { type Revived, RowStore } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
 import { Delivery } from './deliver.ts';
 import { Ownership } from './ownership.ts';
 import type { EntryListener, OutboxPage } from './page.ts';
 import { Worker } from './worker.ts';
 
-/** A store, and what sends its entries. */
+/** An outbox in this page, with its entries. */
+export interface OutboxParts extends OutboxPage {
+  readonly storage: EntryStorage;
+  readonly engine: Engine;
+  readonly onChange: () => void;
+  readonly onDue: EntryListener['onDue'];
+}
+
+/** Keeps the entries of this tab, and sends them, and those of tabs that have died. */
 export class Engine {
   readonly store: RowStore;
-  /** Which database it is; undefined for what is in this page alone. */
-  readonly generation: string | undefined;
   readonly ownership: Ownership;
   readonly worker: Worker;
-  readonly onError: (error: unknown) => void;
   readonly #page: OutboxPage;
+  readonly #storage: EntryStorage;
+  readonly #onChange: () => void;
+  /** The clears that this page has heard of: what it holds is younger. Undefined before a database was open. */
+  #clears: Set<string> | undefined;
+  #moving: Promise<void> | undefined;
 
-  constructor(
-    page: OutboxPage,
-    store: RowStore,
-    generation: string | undefined,
-    listener: EntryListener,
-    onError: (error: unknown) => void,
-  ) {
+  constructor(page: OutboxPage, storage: EntryStorage, listener: EntryListener) {
     const { clock, sender, name, network, parallel } = page;
-    const isShared = generation !== undefined;
-    const clearing = (): string | undefined => (isShared ? page.clearing() : undefined);
+    const onError = storage.showError;
+    const store = new RowStore(storage);
     // An entry that was cleared while it waited at the gate does not go.
-    const note: RowStore['note'] = async (...noted) =>
-      clearing() === undefined && store.note(...noted);
-    const delivery = new Delivery(page, note, (entry, operation) => this.#show(entry, operation));
+    const record: RowStore['recordRequest'] = async (entry, ...recorded) =>
+      (isInPage(entry) || page.clearing() === undefined) && store.recordRequest(entry, ...recorded);
+    const delivery = new Delivery(page, record, (entry, operation) => this.#show(entry, operation));
     this.#page = page;
+    this.#storage = storage;
+    this.#onChange = listener.onChange;
     this.store = store;
-    this.generation = generation;
-    this.onError = onError;
     this.ownership = new Ownership({
       clock,
       store,
-      lock: isShared ? page.lock : undefined,
+      lock: page.lock,
       name,
       tokens: page.memory.tokens,
       onGain: (fence) => this.#gain(fence),
@@ -53,38 +61,64 @@ export class Engine {
       store,
       network,
       parallel,
-      clearing,
+      clearing: page.clearing,
       attempt: (...given) => delivery.attempt(...given),
+      onEnd: (...ended) => {
+        listener.onEnd(...ended);
+        void this.#move();
+      },
       onLost: (fence) => this.ownership.lose(fence),
       onIdle: () => void this.#tidy(),
       onError,
     });
   }
 
+  /** A database was opened, in which these clears were done. Resolves once it has what this page holds. */
+  async takeOpened(clears: readonly string[]): Promise<void> {
+    const known = (this.#clears ??= new Set(clears));
+    await this.#move();
+    // Entries that are submitted from now on are younger.
+    for (const clear of clears) known.add(clear);
+  }
+
+  /** This page has heard of a clear. */
+  addClear(token: string): void {
+    this.#clears = (this.#clears ?? new Set()).add(token);
+  }
+
   /**
-   * Keeps an entry of this tab's own, and sends it when it is due. `isMoved`: it was kept elsewhere before.
+   * Keeps an entry of this tab's own, on the disk if that is possible, and sends it when it is due. `isMoved`: it was
+   * kept before, and belongs to a clear that this page has not heard of.
    *
-   * @returns the entry as it is kept.
    * @throws SteadfetchError (as a rejection) when it was discarded or cleared meanwhile.
    */
-  async add(entry: Unplaced, isWanted: () => boolean, isMoved: boolean = false): Promise<Row> {
-    const { clock, memory } = this.#page;
-    const clears = isMoved ? memory.clears : undefined;
-    const isLive = entry.state === 'pending' && !entry.waitsFor;
-    for (;;) {
-      if (!isWanted()) throw discarded(entry);
-      const added = await this.ownership.use(async (fence) => {
-        const row = { ...entry, owner: isLive ? fence.owner : undefined } as NewRow;
-        const kept = await this.store.add(row, fence, clock.now(), clears);
-        if (kept === 'lost') this.ownership.lose(fence);
-        else if (kept !== 'cleared' && kept.owner === fence.owner) this.#driveOrTell(fence);
-        return kept;
-      });
-      if (added === 'cleared') throw discarded(entry);
-      if (added === 'lost') continue;
-      if (isWanted()) this.worker.add(added);
-      return added;
+  async add(entry: Unplaced, isWanted: () => boolean, isMoved: boolean): Promise<Kept> {
+    const storage = this.#storage;
+    await storage.opened();
+    await this.#move();
+    const { generation } = storage;
+    // Behind one of its scope that the disk does not take.
+    const isBehind = storage
+      .inPage()
+      .some(({ blocks }) => blocks !== undefined && blocks === entry.scope);
+    if (generation !== undefined && !isBehind) {
+      try {
+        const add = () => this.#addToDisk(entry, isWanted, isMoved);
+        const added = await storage.writeShown(add, isWanted);
+        if (added) return { entry: added, savedIn: generation };
+      } catch (error) {
+        if (!(error instanceof DatabaseError)) throw error;
+        // One that was sent before may be there from before.
+        if (!entry.isInDoubt) storage.setCopied(entry.id, true);
+        if (!isWanted()) throw error;
+      }
     }
+    if (storage.isStopped) throw leftBehind(entry, false);
+    if (!isWanted()) throw discarded(entry);
+    const added = await this.store.addToPage(entry, this.#page.clock.now());
+    this.worker.drive(pageFence);
+    this.worker.add(added);
+    return { entry: added, savedIn: undefined };
   }
 
   /**
@@ -94,20 +128,16 @@ export class Engine {
    */
   async revive(id: string, change?: (entry: Row) => Row): Promise<Revived | undefined> {
     for (;;) {
-      const revived = await this.ownership.use(async (fence) => {
-        const found = await this.store.revive(id, fence, this.#page.clock.now(), change);
-        if (found === 'lost') this.ownership.lose(fence);
-        else if (found) this.#driveOrTell(fence);
-        return found;
-      });
+      const revived = await this.#own((fence) =>
+        this.store.revive(id, fence, this.#page.clock.now(), change),
+      );
       if (revived !== 'lost') return revived;
     }
   }
 
-  /** All entries were discarded. */
+  /** All entries were discarded, or cannot be read any more: none of them is sent. */
   forget(): void {
     this.#drop();
-    this.worker.abort();
     this.ownership.release();
   }
 
@@ -117,11 +147,76 @@ export class Engine {
     this.ownership.leave();
   }
 
+  /** Nothing more is sent. */
+  stop(): void {
+    this.worker.abort();
+    this.worker.dispose();
+  }
+
   dispose(): void {
     this.#page.memory.endWaiting(undefined, 'cancelled');
-    this.worker.dispose();
     this.ownership.dispose();
-    this.store.close();
+  }
+
+  async #addToDisk(
+    entry: Unplaced | Row,
+    isWanted: () => boolean,
+    isMoved: boolean,
+  ): Promise<Row | undefined> {
+    const { clock } = this.#page;
+    const clears = isMoved ? this.#clears : undefined;
+    for (;;) {
+      if (!isWanted()) throw discarded(entry);
+      const added = await this.#own((fence) => {
+        const row = { ...entry, owner: fence.owner } as NewRow;
+        return this.store.add(row, fence, clock.now(), clears);
+      });
+      if (added === 'cleared') throw discarded(entry);
+      if (added === 'lost') continue;
+      if (added) this.worker.add(added);
+      return added;
+    }
+  }
+
+  /** Moves what the page holds to the disk, where that takes it. Never rejects. */
+  #move(): Promise<void> {
+    return (this.#moving ??= this.#moveAll()
+      .catch(() => {})
+      .finally(() => (this.#moving = undefined)));
+  }
+
+  async #moveAll(): Promise<void> {
+    const storage = this.#storage;
+    const { receipts } = this.#page;
+    for (const row of storage.inPage()) {
+      const { generation } = storage;
+      if (generation === undefined || storage.isStopped) return;
+      const { id } = row;
+      try {
+        if (!(await this.#addToDisk(row, () => true, true))) continue;
+        storage.setCopied(id, false);
+        receipts.save(id, generation);
+        this.#onChange();
+      } catch (error) {
+        if (error instanceof DatabaseError) {
+          storage.setCopied(id, true);
+          throw error;
+        }
+        // A clear of which this page has not heard.
+        receipts.reject(id, error);
+      }
+    }
+  }
+
+  /** Writes rows of this tab's own, and sends them; a row that was there already is sent by its owner. */
+  #own<T>(write: (fence: Fence) => Promise<T>): Promise<T> {
+    return this.ownership.use(async (fence) => {
+      const written = await write(fence);
+      if (written === 'lost') this.ownership.lose(fence);
+      else if (((Object(written) as Partial<Row>).owner ?? fence.owner) === fence.owner)
+        this.#drive(fence);
+      return written;
+    });
   }
 
   #drop(): void {
@@ -130,39 +225,40 @@ export class Engine {
   }
 
   #gain(fence: Fence): void {
-    // The tab that had it may have died between an end and telling whose turn had come.
-    this.worker.look();
+    // The tab that had it may have died between an end and announcing the next entry.
+    this.worker.refresh();
     this.worker.drive(fence);
-    this.#tellOwner();
+    this.#announceOwner();
   }
 
   /** There are entries of an owner that the other tabs do not know yet, or whose owner has died. */
-  #tellOwner(): void {
+  #announceOwner(): void {
     this.#page.others.post({ kind: 'owner' });
   }
 
-  #driveOrTell(fence: Fence): void {
+  #drive(fence: Fence): void {
     if (this.ownership.has(fence)) {
-      if (this.worker.drive(fence)) this.#tellOwner();
+      if (this.worker.drive(fence)) this.#announceOwner();
       return;
     }
-    // It was given up while the entry was written: to whoever looks first.
-    this.#tellOwner();
-    void this.ownership.look();
+    // It was given up while the entry was written: the first tab that looks for owners takes it.
+    this.#announceOwner();
+    void this.ownership.refresh();
   }
 
   async #tidy(): Promise<void> {
     try {
+      if (this.#storage.inPage().length === 0) this.worker.drop(pageFence.owner);
       for (const { owner } of await this.ownership.tidy()) this.worker.drop(owner);
     } catch (error) {
-      this.onError(error);
+      this.#storage.showError(error);
     }
   }
 
   #show(entry: Row, operation: Operation): void {
     const { receipts, pauses, display } = this.#page;
-    if (operation.phase.kind !== 'ended') receipts.tell(entry, { operation });
-    pauses.note(entry, operation);
+    if (operation.phase.kind !== 'ended') receipts.report(entry, { operation });
+    pauses.record(entry, operation);
     display.refresh();
     this.worker.check();
   }

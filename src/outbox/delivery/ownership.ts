@@ -28,7 +28,7 @@ const silentLooks = 5;
 const silentMs = silentLooks * signMs;
 
 /** A request for the lock of another tab's owner. */
-interface Ask {
+interface LockRequest {
   /** The token of the owner when the lock was requested: a later one is another tab's. */
   readonly token: string;
   readonly stop: () => void;
@@ -43,7 +43,7 @@ interface Ask {
 export class Ownership {
   readonly #context: OwnershipContext;
   readonly #held: Map<string, { readonly fence: Fence; readonly release: () => void }> = new Map();
-  readonly #asked: Map<string, Ask> = new Map();
+  readonly #requests: Map<string, LockRequest> = new Map();
   /** The last sign of each owner of another tab, and how many looks have found no later one. */
   readonly #signs: Map<
     string,
@@ -91,9 +91,9 @@ export class Ownership {
     if (this.#drop(fence)) this.#context.onLoss();
   }
 
-  /** Looks for the owners of other tabs, to take them over when they die. Never rejects. */
-  async look(): Promise<void> {
-    await this.#look(false);
+  /** Finds the owners of other tabs, to take them over when they die. Never rejects. */
+  async refresh(): Promise<void> {
+    await this.#refresh(false);
   }
 
   /** Gives up the owners that have nothing to send. @returns them. */
@@ -114,8 +114,8 @@ export class Ownership {
 
   /** Gives everything up. */
   release(): void {
-    for (const { stop } of this.#asked.values()) stop();
-    this.#asked.clear();
+    for (const { stop } of this.#requests.values()) stop();
+    this.#requests.clear();
     for (const { fence, release } of this.#held.values()) {
       this.#giveUp(fence);
       release();
@@ -135,7 +135,7 @@ export class Ownership {
 
   comeBack(): Promise<void> {
     this.#isAway = false;
-    return this.look();
+    return this.refresh();
   }
 
   dispose(): void {
@@ -177,7 +177,7 @@ export class Ownership {
     return fence;
   }
 
-  async #look(isTimed: boolean): Promise<void> {
+  async #refresh(isTimed: boolean): Promise<void> {
     if (this.#isOver || this.#isAway) return;
     try {
       const records = await this.#context.store.owners();
@@ -185,33 +185,36 @@ export class Ownership {
       for (const record of records) {
         if (this.#isOver || this.#isAway) return;
         if (this.#held.has(record.owner)) continue;
-        const ask = this.#ask(record);
-        if (this.#isSilent(record, isTimed)) await this.#take(record.owner, ask);
+        const request = this.#requestLock(record);
+        if (this.#isSilent(record, isTimed)) await this.#take(record.owner, request);
       }
     } catch (error) {
       this.#fail(error);
     }
-    if (this.#held.size + this.#asked.size > 0) this.#plan();
+    if (this.#held.size + this.#requests.size > 0) this.#plan();
   }
 
   #forgetMissing(records: readonly OwnerRecord[]): void {
     const owners = new Set(records.map(({ owner }) => owner));
-    for (const [owner, { stop }] of this.#asked) {
+    for (const [owner, { stop }] of this.#requests) {
       if (owners.has(owner)) continue;
-      this.#asked.delete(owner);
+      this.#requests.delete(owner);
       this.#signs.delete(owner);
       stop();
     }
   }
 
   /** Waits for the lock of the tab that has this owner now, behind those that waited before. */
-  #ask({ owner, token }: OwnerRecord): Ask {
-    const known = this.#asked.get(owner);
+  #requestLock({ owner, token }: OwnerRecord): LockRequest {
+    const known = this.#requests.get(owner);
     if (known?.token === token) return known;
     known?.stop();
-    const ask: Ask = { token, stop: this.#lock(owner, () => void this.#take(owner, ask)) };
-    this.#asked.set(owner, ask);
-    return ask;
+    const request: LockRequest = {
+      token,
+      stop: this.#lock(owner, () => void this.#take(owner, request)),
+    };
+    this.#requests.set(owner, request);
+    return request;
   }
 
   /**
@@ -230,15 +233,15 @@ export class Ownership {
   }
 
   /** Takes over an owner whose tab is dead, or seems so. */
-  async #take(owner: string, ask: Ask): Promise<void> {
+  async #take(owner: string, request: LockRequest): Promise<void> {
     const { clock, store, onGain } = this.#context;
-    const isWanted = (): boolean => this.#asked.get(owner) === ask;
+    const isWanted = (): boolean => this.#requests.get(owner) === request;
     // It was taken or given up meanwhile.
     if (!isWanted()) return;
     const fence = this.#newFence(owner);
     let isTaken: boolean | undefined;
     try {
-      isTaken = await store.adopt(fence, ask.token, clock.now());
+      isTaken = await store.adopt(fence, request.token, clock.now());
     } catch (error) {
       this.#fail(error);
     }
@@ -246,16 +249,16 @@ export class Ownership {
       if (isTaken) this.#giveUp(fence);
       return;
     }
-    this.#asked.delete(owner);
+    this.#requests.delete(owner);
     this.#signs.delete(owner);
     if (isTaken) {
-      this.#held.set(owner, { fence, release: ask.stop });
+      this.#held.set(owner, { fence, release: request.stop });
       this.#plan();
       return onGain(fence);
     }
-    ask.stop();
+    request.stop();
     // Another tab was first: its lock is the one to wait for.
-    if (isTaken === false) await this.look();
+    if (isTaken === false) await this.refresh();
   }
 
   #fail(error: unknown): void {
@@ -281,6 +284,6 @@ export class Ownership {
     } catch (error) {
       this.#fail(error);
     }
-    await this.#look(true);
+    await this.#refresh(true);
   }
 }

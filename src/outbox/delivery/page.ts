@@ -12,7 +12,7 @@ import type { Receipts } from '../enqueue.ts';
 import type { HandlerDefinition } from '../handler.ts';
 import type { OtherTabs, Pauses } from '../messages.ts';
 import type { Display } from '../state.ts';
-import type { DeadReason, Row } from '../store/row.ts';
+import type { Row } from '../store/row.ts';
 import type { Settled } from '../store/row-store.ts';
 import type { Change } from '../store/transitions.ts';
 import type { Running } from './due.ts';
@@ -22,25 +22,14 @@ export interface SenderContext extends LoopContext, Fetches {
   readonly waitingWrites: WaitingWrites;
 }
 
-/** How an entry has ended, or that it has not. */
-export type EntryEnd =
-  | { readonly kind: 'done'; readonly data: unknown; readonly variables: unknown }
-  | { readonly kind: 'dead'; readonly reason: DeadReason; readonly error: unknown }
-  /** It has not: this version of the app does not understand it. */
-  | { readonly kind: 'too-new' }
-  | {
-      readonly kind: 'again';
-      readonly error: unknown;
-      readonly decision: Decision;
-      /** When the wait was decided, in epoch milliseconds. */
-      readonly decidedAt: number;
-    };
-
-/** The end of one attempt at an entry, and the row to be written for it. */
+/** The end of one attempt at an entry: the change of its row, and the result for its submitter. */
 export interface Attempt {
   readonly entry: Row;
-  readonly end: EntryEnd;
   readonly change: Change;
+  readonly delivered?: { readonly data: unknown; readonly variables: unknown };
+  readonly error?: unknown;
+  /** Of an attempt after which there is another. */
+  readonly decision?: Decision;
   /** It is written, or not ours to write any more. */
   readonly onWritten?: () => void;
 }
@@ -58,8 +47,6 @@ export class PageMemory {
   readonly underWay: Map<string, UnderWay> = new Map();
   /** The tokens of all owners that this page has had. */
   readonly tokens: Set<string> = new Set();
-  /** The clears that this page has heard of: what it holds is younger. */
-  readonly clears: Set<string> = new Set();
   readonly #operations: SenderContext['operations'];
   /** The operations of those that wait here for their next attempt. */
   readonly #waiting: Map<string, HandedOver> = new Map();
@@ -113,18 +100,14 @@ export interface OutboxPage {
   readonly clearing: () => string | undefined;
 }
 
-/** Is told what becomes of entries. */
+/** Callbacks at changes of entries. */
 export interface EntryListener {
   /** Entries have changed. */
   readonly onChange: () => void;
   /** The turn of an entry has come, in this tab or another; `isUrged`: because a user wants it. */
   readonly onDue: (entry: Row, isUrged?: boolean) => void;
   /** An end is written; `settled` is undefined where it was not ours to write any more. */
-  readonly onEnd: (entry: Row, end: EntryEnd, settled: Settled | undefined) => void;
-  /** The remains of an entry that could not be read; with that its turn has come. */
-  readonly onSetAside: (left: Row, next: Row | undefined) => void;
-  /** A clear has begun that this tab has not heard of. */
-  readonly onCleared: (token: string) => void;
+  readonly onEnd: (attempt: Attempt, settled: Settled | undefined) => void;
   /** Another tab has taken over what this one had, while it slept or seemed to. */
   readonly onLoss: () => void;
 }

@@ -2,6 +2,7 @@ import { type Clock, createSteadyClock, type Random, type SteadyClock } from '..
 import { sleep, startAlarm } from '../../lib/timer.ts';
 import type { Network } from '../../origin/origin.ts';
 import { reasonOf } from '../store/disk.ts';
+import { isInPage, pageFence } from '../store/memory.ts';
 import type { Row } from '../store/row.ts';
 import type { RowStore, Settled } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
@@ -18,10 +19,7 @@ import {
 import type { Delivery } from './deliver.ts';
 import type { Attempt, EntryListener } from './page.ts';
 
-export interface WorkerContext extends Pick<
-  EntryListener,
-  'onChange' | 'onDue' | 'onEnd' | 'onCleared'
-> {
+export interface WorkerContext extends Pick<EntryListener, 'onChange' | 'onDue' | 'onEnd'> {
   readonly clock: Clock;
   readonly random: Random;
   readonly store: RowStore;
@@ -30,7 +28,7 @@ export interface WorkerContext extends Pick<
   readonly parallel: number;
   /** Makes one attempt; undefined when its end is not wanted any more. Never rejects. */
   readonly attempt: Delivery['attempt'];
-  /** Which clear of all entries is under way, or has failed: nothing is sent meanwhile. */
+  /** Which clear of all entries is under way, or has failed: nothing on the disk is sent meanwhile. */
   readonly clearing: () => string | undefined;
   /** Another tab has taken the entries of this owner over. */
   readonly onLost: (fence: Fence) => void;
@@ -46,7 +44,7 @@ const longestTimerMs = 5000;
 const errorPauseMs = 5000;
 /** And one entry that cannot be read or written, ever later, after so long at the most. */
 const longestAsideMs = 60_000;
-/** What was woken has been sent by then, as a rule. */
+/** Woken entries have been sent by then, as a rule. */
 const releaseMs = 5000;
 /** An end is tried to be written so often, a second later and then twice as late. */
 const tries = 5;
@@ -69,6 +67,8 @@ export class Worker {
   #isAskedAgain = false;
   #isOver = false;
   #waking = 0;
+  /** Places of another connection to the disk are of other rows. */
+  #connection = 0;
   #releasedAt = -Infinity;
   /** The places of what was under way when entries were released, and did not wait. */
   #sentBefore: ReadonlySet<number> = new Set();
@@ -92,8 +92,18 @@ export class Worker {
     if (this.#isOver || this.#isDriven(fence)) return false;
     const setBackMs = this.#clock.setBackMs();
     this.#driven.set(fence.owner, new OwnedEntries(fence, this.#context.store, setBackMs));
+    // It was just written, so the store works.
+    this.#pausedUntil = -Infinity;
     this.check();
     return true;
+  }
+
+  /** The rows on the disk are lost. Attempts at them go on, and are found again by the ids of their entries. */
+  disconnect(): void {
+    this.#connection += 1;
+    for (const slot of this.#slots.values())
+      if (!this.#isConnected(slot)) this.#slots.delete(slot.seq);
+    this.#aside.clear();
   }
 
   /** They no longer are. What is under way goes on. */
@@ -112,8 +122,8 @@ export class Worker {
     this.check();
   }
 
-  /** Looks again what is due: time has passed, or another tab has changed something. */
-  look(): void {
+  /** Reads again what is due: time has passed, or another tab has changed something. */
+  refresh(): void {
     this.#expire();
     this.check();
   }
@@ -162,6 +172,10 @@ export class Worker {
     this.#clock.clearTimeout(this.#timer);
     this.#unsubscribe();
     this.#driven.clear();
+  }
+
+  #isConnected({ seq, connection }: Pick<Slot, 'seq' | 'connection'>): boolean {
+    return connection === this.#connection || isInPage({ seq });
   }
 
   #isDriven({ owner, token }: Fence): boolean {
@@ -231,7 +245,7 @@ export class Worker {
   }
 
   async #pump(): Promise<void> {
-    const { clearing, onCleared, onIdle } = this.#context;
+    const { onIdle } = this.#context;
     if (this.#isPumping) {
       this.#isAskedAgain = true;
       return;
@@ -240,12 +254,6 @@ export class Worker {
     try {
       do {
         this.#isAskedAgain = false;
-        if (this.#clock.now() < this.#pausedUntil) break;
-        const cleared = this.#driven.size > 0 ? clearing() : undefined;
-        if (cleared !== undefined) {
-          onCleared(cleared);
-          break;
-        }
         await this.#fill();
       } while (this.#isAskedAgain);
     } catch (error) {
@@ -258,35 +266,43 @@ export class Worker {
   }
 
   async #fill(): Promise<void> {
-    const { clock, network, clearing } = this.#context;
+    const { clock, network } = this.#context;
     await this.#obeyClock();
     const read = async (isWanted: (owned: OwnedEntries) => boolean): Promise<void> => {
-      for (const owned of this.#driven.values())
+      for (const owned of this.#sendable())
         if (isWanted(owned)) await owned.read(this.#slots, clock.now());
     };
-    const isBlocked = (): boolean =>
-      this.#clock.now() < this.#pausedUntil || network.isOffline() || clearing() !== undefined;
     await read((owned) => owned.nextReadAt() <= clock.now());
-    while (!isBlocked()) {
+    while (!network.isOffline()) {
       await read((owned) => owned.isPageThrough());
       const nowMs = this.#clock.now();
-      const next = this.#places.take(this.#driven.values(), [...this.#slots.values()], nowMs);
+      const next = this.#places.take(this.#sendable(), [...this.#slots.values()], nowMs);
       if (!next) break;
       const isAside = !next.isUrged && (this.#aside.get(next.seq)?.until ?? 0) > nowMs;
       if (!this.#slots.has(next.seq) && !isAside) void this.#run(next);
     }
   }
 
+  /** While the disk is to be cleared, or does not work, only entries of this page are sent. */
+  #sendable(): readonly OwnedEntries[] {
+    const isPageAlone =
+      this.#context.clearing() !== undefined || this.#clock.now() < this.#pausedUntil;
+    return [...this.#driven.values()].filter((owned) => !isPageAlone || isOfPage(owned));
+  }
+
   #plan(): void {
     this.#clock.clearTimeout(this.#timer);
     if (this.#isOver) return;
     const pausedMs = this.#pausedUntil - this.#clock.now();
-    // What is due goes when a place is free, or the store is asked again.
-    const isWaiting = (this.#slots.size > 0 || pausedMs > 0) && !this.#isThrough();
-    const dueInMs = this.#nextReadAt() - this.#context.clock.now();
-    if (dueInMs === Infinity && !isWaiting) return;
-    const delayMs = Math.min(Math.max(dueInMs, pausedMs, 0), longestTimerMs);
-    this.#timer = this.#clock.setTimeout(() => this.check(), delayMs);
+    // Due entries go when a place is free, or the store is tried again.
+    const isWaiting = this.#slots.size > 0 && !this.#isThrough();
+    const nowMs = this.#context.clock.now();
+    const dueInMs = [...this.#driven.values()].map((owned) =>
+      Math.max(owned.nextReadAt() - nowMs, isOfPage(owned) ? 0 : pausedMs, 0),
+    );
+    const delayMs = Math.min(Infinity, ...dueInMs);
+    if (delayMs === Infinity && !isWaiting) return;
+    this.#timer = this.#clock.setTimeout(() => this.check(), Math.min(delayMs, longestTimerMs));
   }
 
   #pause(error: unknown): void {
@@ -299,12 +315,17 @@ export class Worker {
     const times = (this.#aside.get(seq)?.times ?? 0) + 1;
     const forMs = Math.min(errorPauseMs * Math.max(1, 2 ** (times - 2)), longestAsideMs);
     this.#aside.set(seq, { times, until: this.#clock.now() + forMs });
-    startAlarm(this.#clock, forMs, () => this.look());
+    startAlarm(this.#clock, forMs, () => this.refresh());
     this.#context.onError(error);
   }
 
   async #run(next: Next): Promise<void> {
-    const slot = { ...next, startedAt: this.#clock.now(), running: undefined };
+    const slot: Slot = {
+      ...next,
+      startedAt: this.#clock.now(),
+      running: undefined,
+      connection: this.#connection,
+    };
     this.#slots.set(next.seq, slot);
     let settled: Settled | undefined;
     try {
@@ -315,7 +336,7 @@ export class Worker {
       if (reasonOf(error)) this.#pause(error);
       else this.#setAside(next.seq, error);
     }
-    this.#slots.delete(next.seq);
+    if (this.#isConnected(slot)) this.#slots.delete(next.seq);
     for (const row of [settled?.row, settled?.next])
       if (row?.state === 'pending')
         this.#driven.get(row.owner ?? '')?.add(row, this.#context.clock.now());
@@ -340,32 +361,32 @@ export class Worker {
     this.#slots.set(seq, { ...slot, lane: entry.lane, running });
     onChange();
     const made = await attempt(running, fence, isUrged);
-    const settled = made && (await this.#writeEnd(entry, fence, made));
+    const settled = made && (await this.#writeEnd(slot, entry, made));
     // It may be there still, and no other tab checks: this tab has slept, and is back.
     if (!settled) this.#expire();
-    if (made) onEnd(made.entry, made.end, settled);
+    if (made) onEnd(made, settled);
     return settled;
   }
 
   /** Writes an end, and again where that fails: what has happened has happened. */
   async #writeEnd(
+    { fence, seq, connection }: Slot,
     entry: Row,
-    fence: Fence,
     { change, onWritten }: Attempt,
   ): Promise<Settled | undefined> {
     const { clock, store, onError } = this.#context;
     for (let left = tries; ; left -= 1) {
+      // The connection is gone: the end is known all the same, and is written when the entry is claimed again.
+      if (this.#isOver || !this.#isConnected({ seq, connection })) return undefined;
       try {
         // Its new time is of now: moved with the others, it would come too early.
         await this.#obeyClock();
         // This tab may have slept, and taken over from itself since.
         const current = this.#driven.get(fence.owner)?.fence ?? fence;
-        const written = await store.settle(entry, current, change, clock.now());
+        const written = await store.recordEnd(entry, current, change, clock.now());
         onWritten?.();
         return written;
       } catch (error) {
-        // The database is gone: what has become of the entry is all the same known.
-        if (this.#isOver) return undefined;
         if (left === 1) throw error;
         onError(error);
         await sleep(this.#clock, 1000 * 2 ** (tries - left), undefined);
@@ -373,6 +394,9 @@ export class Worker {
     }
   }
 }
+
+/** Entries that are in this page alone. */
+const isOfPage = ({ fence }: OwnedEntries): boolean => fence.owner === pageFence.owner;
 
 /** Its handler does something else by now: it may await the very read that would wait for it. */
 const isAnswered = ({ running }: Slot): boolean =>

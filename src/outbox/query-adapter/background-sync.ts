@@ -2,12 +2,12 @@ import type { Clock } from '../../lib/clock.ts';
 import { hash128, toHex } from '../../lib/hash.ts';
 import type { Engine } from '../delivery/engine.ts';
 
-/** What Chromium adds to a service worker's registration. */
+/** Chromium's addition to a service worker's registration. */
 interface SyncRegistration {
   readonly sync?: { readonly register: (tag: string) => Promise<void> };
 }
 
-/** What a sync is known by. */
+/** The tag of a sync event. */
 export const syncTag = (database: string): string => `steadfetch ${database}`;
 
 /**
@@ -30,27 +30,27 @@ export function prepareSync(database: string): () => void {
 }
 
 /**
- * The database of a user: one of its own, so that nobody's entries are sent as another's. Her id is
- * not to be read from its name.
+ * The database of a user: each has one, so that no entry is sent as another user. The id cannot be read from
+ * its name.
  */
 export function databaseName(name: string, user: string | undefined): string {
   return user === undefined ? name : `${name} ${toHex(hash128(user))}`;
 }
 
-/** A lock that nobody holds is granted long before. */
+/** A lock that is free is granted long before. */
 const grantMs = 500;
-/** What is due so soon is waited for. */
+/** An entry that is due within this time is waited for. */
 const soonMs = 30_000;
 
 /**
- * Sends what nobody else sends, as far as that can be done now.
+ * Sends the entries that no open tab has, as far as that can be done now.
  *
  * @returns whether something of it is left for later.
  */
 export async function drain(clock: Clock, engine: Engine): Promise<boolean> {
   const pass = (ms: number): Promise<void> =>
     new Promise((over) => void clock.setTimeout(over, ms));
-  await engine.ownership.look();
+  await engine.ownership.refresh();
   await pass(grantMs);
   for (;;) {
     const waitMs = engine.worker.nextAt() - clock.now();

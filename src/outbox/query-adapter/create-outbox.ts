@@ -111,7 +111,7 @@ function make<const H extends AnyOutboxHandlers>(
     tell?.({ ...delivered, client });
   };
   const core = new OutboxCore({
-    // What is on the disk is of the clock on the wall, which all tabs share.
+    // Times on the disk are those of the clock on the wall, which all tabs share.
     sender: { ...instance, clock, fetch },
     network: instance.network,
     ports,
@@ -125,19 +125,19 @@ function make<const H extends AnyOutboxHandlers>(
   });
   const { display } = core;
   const { list, find, retry, retryAll, edit } = core.entries;
-  let noteUse: (() => void) | undefined;
+  let markUsed: (() => void) | undefined;
   const submit: OutboxCore['submit'] = (...given) => {
-    if (process.env.NODE_ENV !== 'production') noteUse?.();
+    if (process.env.NODE_ENV !== 'production') markUsed?.();
     return core.submit(...given);
   };
 
   /** Without a receipt, as after a reload, a result is stored for the page that has submitted it. */
   const follow: MutationDefinition['follow'] = (key, onDone) => {
-    const look = async (): Promise<void> => {
+    const read = async (): Promise<void> => {
       const entry = await find(key);
       if (entry?.state === 'done') onDone(entry.data);
     };
-    const begin = (): void => void look().catch(() => {});
+    const begin = (): void => void read().catch(() => {});
     begin();
     return display.onChange(begin);
   };
@@ -164,7 +164,7 @@ function make<const H extends AnyOutboxHandlers>(
   const shown = {
     getState: display.getState,
     subscribe(listener: () => void) {
-      if (process.env.NODE_ENV !== 'production') noteUse?.();
+      if (process.env.NODE_ENV !== 'production') markUsed?.();
       return display.subscribe(listener);
     },
     onChange: display.onChange,
@@ -191,7 +191,7 @@ function make<const H extends AnyOutboxHandlers>(
   instance.cleared.add(core.clear);
   if (client) instance.lifecycle.meet(client);
   const forget = client && registerOutbox(client, outbox as Outbox);
-  if (process.env.NODE_ENV !== 'production') replaceEarlier(outbox, (act) => (noteUse = act));
+  if (process.env.NODE_ENV !== 'production') replaceEarlier(outbox, (act) => (markUsed = act));
   return { outbox: outbox as Outbox<H>, engine: core.engine, clock };
 }
 
@@ -213,7 +213,7 @@ export type WorkerOutboxConfig<H extends AnyOutboxHandlers> = Omit<
  * `createOutbox({ backgroundSync: true })`, and both have the same handlers.
  *
  * @param config As of `createOutbox`; or a function, where it must be found out first who is logged in.
- *   Undefined from it means nobody.
+ *   Undefined from it means that no user is.
  *
  * @example
  * ```ts

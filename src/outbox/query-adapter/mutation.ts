@@ -14,7 +14,7 @@ import { recordBehind } from '../../react-query/mutation/record.ts';
 import type { Entries } from '../entries.ts';
 import type { Enqueuer, Progress } from '../enqueue.ts';
 
-/** What the mutationFn of a handler is made of. */
+/** The parts of the mutationFn of a handler. */
 interface Basics {
   readonly own: PolicyOptions;
   readonly definition: Omit<MutationDefinition, 'end' | 'extend' | keyof MutationExtras>;
@@ -72,7 +72,7 @@ export function createOutboxMutation(
       try {
         return await submitted.delivered;
       } catch (error) {
-        // Whoever keeps the submission asks a user before it is submitted again.
+        // A form that keeps the submission asks a user before it is submitted again.
         if (isSteadfetchError(error) && !error.operation.keyed) submission.recordUnkeyed();
         throw error;
       } finally {
@@ -89,7 +89,7 @@ export function createOutboxMutation(
   return make({});
 }
 
-/** The entry is one operation for whoever looks at the mutation, however many attempts it has. */
+/** A mutation shows its entry as one operation, however many attempts that has. */
 function show(
   shown: Operation,
   { attempt, operation, retryAt, decision: decided, error }: Progress,

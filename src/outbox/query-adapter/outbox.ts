@@ -8,7 +8,7 @@ import type { OutboxEntry, OutboxFilter } from '../entries.ts';
 import type { OutboxContext, OutboxHandler } from '../handler.ts';
 import type { OutboxState } from '../state.ts';
 
-/** What a handler is told of an entry that was delivered. */
+/** The argument of `onDelivered`. */
 export interface DeliveredEntry<TVariables, TData> {
   readonly idempotencyKey: string;
   /** Undefined in another tab, where they cannot be posted to it. */
@@ -51,21 +51,21 @@ export type AnyOutboxHandlers = Readonly<
   >
 >;
 
-/** What a handler takes. */
+/** The variables of a handler. */
 export type VariablesOf<H> = H extends {
   readonly mutationFn: (variables: infer V, context: OutboxContext) => unknown;
 }
   ? V
   : never;
 
-/** What a handler resolves with. */
+/** The result of a handler. */
 export type DataOf<H> = H extends {
   readonly mutationFn: (variables: never, context: OutboxContext) => Promise<infer D>;
 }
   ? D
   : never;
 
-/** The entries of the handler `N`; of one that is not among `H`, nobody knows what it takes. */
+/** The entries of the handler `N`; of one that is not among `H`, the variables are unknown. */
 export type EntryOf<H extends AnyOutboxHandlers, N extends string> = string extends keyof H
   ? OutboxEntry
   : N extends keyof H
@@ -75,20 +75,20 @@ export type EntryOf<H extends AnyOutboxHandlers, N extends string> = string exte
 /** Of the database, unless the app has another. */
 export const defaultName = 'steadfetch-outbox';
 
-/** What an outbox is made of. */
+/** The options of `createOutbox`. */
 export interface OutboxConfig<H extends AnyOutboxHandlers> {
-  /** What sends: its policy, its gates and its network hold for the outbox, too. */
+  /** The instance that sends: its policy, its gates and its network hold for the outbox, too. */
   readonly steady: Steadfetch;
-  /** Whose caches are told, and whose hooks find the outbox. @default none */
+  /** Its caches are updated at deliveries, and its hooks find the outbox. @default none */
   readonly queryClient?: QueryClient | undefined;
   /**
-   * Who sends what. An entry is kept under the name of its handler, so that any tab can deliver it
+   * The handlers by name. An entry is kept under the name of its handler, so that any tab can deliver it
    * after a reload: a name that is gone makes dead letters, until a later version has it again.
    */
   readonly handlers: H;
   /**
-   * Whose entries these are: each person has a database of her own, so that nothing is delivered as
-   * somebody else's. @default one for all
+   * The id of the user to whom the entries belong: each user has a database, so that nothing is delivered as
+   * another one. @default one for all
    */
   readonly user?: string | undefined;
   /** Of the database. @default 'steadfetch-outbox' */
@@ -105,7 +105,7 @@ export interface OutboxConfig<H extends AnyOutboxHandlers> {
    * gone (Chromium only). The worker delivers with `deliverOnSync`. @default false
    */
   readonly backgroundSync?: boolean | undefined;
-  /** What joins the tabs. @default BroadcastChannel, Web Locks and the page's life */
+  /** The connection between the tabs. @default BroadcastChannel, Web Locks and the page's life */
   readonly ports?: TabPorts | undefined;
 }
 
@@ -156,7 +156,7 @@ export interface Outbox<
     filter?: OutboxFilter<N>,
   ) => Promise<readonly EntryOf<H, N>[]>;
   /**
-   * The entry with this key; undefined once it is delivered and whoever submitted it knows.
+   * The entry with this key; undefined once it is delivered and its submitter has the result.
    *
    * @throws Error (as a rejection), as `retry`, `edit` and `discard` do, while the entry may be on a
    *   disk that cannot be read.
@@ -242,7 +242,7 @@ export function findOutbox(client: QueryClient, operation: string): Outbox | und
   return outbox;
 }
 
-/** What is said of a client without one. */
+/** The message about a client without one. */
 export function missingOutbox(operation: string): string {
   const remedy =
     process.env.NODE_ENV !== 'production' &&

@@ -68,7 +68,7 @@ function createView(
   };
 }
 
-/** What has not changed stays the same object, so that nobody renders for nothing. */
+/** Entries that have not changed stay the same objects, so that no component renders for nothing. */
 function keepSame(
   before: readonly OutboxEntry[] | undefined,
   now: readonly OutboxEntry[],

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { untilAborted, withLimit } from '../../lib/timer.ts';
 import { parseRow, type Row, setAside } from './row.ts';
-import { type Backend, layOut, type OwnerRecord, type Range, type Transaction } from './schema.ts';
+import { type Database, layOut, type OwnerRecord, type Range, type Transaction } from './schema.ts';
 import { texts, unblock } from './transitions.ts';
 
 /** Of the database's layout. */
@@ -65,7 +65,7 @@ async function openDatabase(
       // Only Chromium says so.
       if (Reflect.get(event, 'dataLoss') === 'total') onErased();
     });
-    const database = await ask(() => request);
+    const database = await resultOf(() => request);
     if (isLate) database.close();
     return database;
   };
@@ -107,7 +107,7 @@ function attempt<T>(act: () => T): T {
 }
 
 /** Settles as the request that `begin` returns. @throws DatabaseError (as a rejection). */
-function ask<T>(begin: () => IDBRequest<T>): Promise<T> {
+function resultOf<T>(begin: () => IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const request = attempt(begin);
     request.addEventListener('success', () => resolve(request.result));
@@ -162,7 +162,7 @@ export async function openIndexedDb(
   name: string,
   clock: Clock,
   listener: DiskListener = {},
-): Promise<Backend> {
+): Promise<Database> {
   const made: { disk?: Disk } = {};
   const end = (reason: NotDurableReason): void => made.disk?.end(reason);
   const database = await openDatabase(name, clock, end, () => listener.onErased?.());
@@ -192,7 +192,7 @@ function parseAll(read: readonly unknown[]): readonly Row[] {
  * after an error, each kind of request is tried once with nothing of an entry's in it. If they all work, the
  * entry is what cannot be read or written; if not, the connection is over.
  */
-class Disk implements Backend {
+class Disk implements Database {
   readonly #database: IDBDatabase;
   readonly #clock: Clock;
   readonly #listener: DiskListener;
@@ -207,10 +207,10 @@ class Disk implements Backend {
     this.#salvage = new Salvage(database, clock);
   }
 
-  readonly read: Backend['read'] = (work) => this.#insist('readonly', {}, work);
+  readonly read: Database['read'] = (work) => this.#insist('readonly', {}, work);
 
-  readonly write: Backend['write'] = (durability, work) =>
-    this.#insist('readwrite', { durability }, work);
+  readonly write: Database['write'] = (durability, work) =>
+    durability === 'page' ? this.read(work) : this.#insist('readwrite', { durability }, work);
 
   readonly close = (): void => {
     this.#over.abort(new DatabaseError('lost'));
@@ -349,37 +349,37 @@ function wrap(native: IDBTransaction): Transaction & {
   const owners = attempt(() => native.objectStore('owners'));
   return {
     async row(seq) {
-      const raw: unknown = await ask(() => rows.get(seq));
+      const raw: unknown = await resultOf(() => rows.get(seq));
       return raw === undefined ? undefined : parseAll([raw])[0];
     },
     rows: async (index, range, limit) =>
-      parseAll(await ask(() => rows.index(index).getAll(toKeys(range), limit))),
+      parseAll(await resultOf(() => rows.index(index).getAll(toKeys(range), limit))),
     places: (index, range, limit) =>
-      ask(() => rows.index(index).getAllKeys(toKeys(range), limit)) as Promise<number[]>,
+      resultOf(() => rows.index(index).getAllKeys(toKeys(range), limit)) as Promise<number[]>,
     firstKey: async (index, range) =>
-      (await ask(() => rows.index(index).openKeyCursor(toKeys(range))))?.key as never,
+      (await resultOf(() => rows.index(index).openKeyCursor(toKeys(range))))?.key as never,
     count: (index, range) =>
-      ask(() => (index ? rows.index(index) : rows).count(range && toKeys(range))),
+      resultOf(() => (index ? rows.index(index) : rows).count(range && toKeys(range))),
     page: async (index, key, after, limit) => {
       const found =
         key === undefined
-          ? await ask(() => rows.getAll(IDBKeyRange.lowerBound(after, true), limit))
+          ? await resultOf(() => rows.getAll(IDBKeyRange.lowerBound(after, true), limit))
           : await pageOf(rows.index(index), key, after, limit);
       return parseAll(found);
     },
-    add: (row) => ask(() => rows.add(row)) as Promise<number>,
-    put: (row) => ask(() => rows.put(row)),
-    remove: (seq) => ask(() => rows.delete(seq)),
-    owner: (owner) => ask<OwnerRecord | undefined>(() => owners.get(owner)),
-    owners: () => ask<OwnerRecord[]>(() => owners.getAll()),
-    putOwner: (record) => ask(() => owners.put(record)),
-    removeOwner: (owner) => ask(() => owners.delete(owner)),
-    clear: () => Promise.all([ask(() => rows.clear()), ask(() => owners.clear())]),
+    add: (row) => resultOf(() => rows.add(row)) as Promise<number>,
+    put: (row) => resultOf(() => rows.put(row)),
+    remove: (seq) => resultOf(() => rows.delete(seq)),
+    owner: (owner) => resultOf<OwnerRecord | undefined>(() => owners.get(owner)),
+    owners: () => resultOf<OwnerRecord[]>(() => owners.getAll()),
+    putOwner: (record) => resultOf(() => owners.put(record)),
+    removeOwner: (owner) => resultOf(() => owners.delete(owner)),
+    clear: () => Promise.all([resultOf(() => rows.clear()), resultOf(() => owners.clear())]),
     async probe(record) {
-      await ask(() => owners.put(record));
-      await ask(() => owners.delete(record.owner));
-      await ask(() => owners.add(record));
-      await ask(() => owners.delete(record.owner));
+      await resultOf(() => owners.put(record));
+      await resultOf(() => owners.delete(record.owner));
+      await resultOf(() => owners.add(record));
+      await resultOf(() => owners.delete(record.owner));
     },
   };
 }
@@ -436,14 +436,14 @@ class Salvage {
     if (agoMs < 0 || agoMs > apartMs) this.#failingSince.clear();
     const gone: number[] = [];
     const rows = this.#database.transaction('rows').objectStore('rows');
-    for (const seq of (await ask(() => rows.getAllKeys())) as number[])
+    for (const seq of (await resultOf(() => rows.getAllKeys())) as number[])
       if (await this.#isGone(seq)) gone.push(seq);
     return gone;
   }
 
   async #isGone(seq: number): Promise<boolean> {
     try {
-      await ask(() => this.#database.transaction('rows').objectStore('rows').get(seq));
+      await resultOf(() => this.#database.transaction('rows').objectStore('rows').get(seq));
       this.#failingSince.delete(seq);
       return false;
     } catch (thrown) {

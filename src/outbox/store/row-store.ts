@@ -10,7 +10,8 @@ import {
   type Unplaced,
   unplace,
 } from './row.ts';
-import type { Backend, Fence, OwnerRecord, Transaction } from './schema.ts';
+import { isInPage, pageFence } from './memory.ts';
+import type { Backend, Durability, Fence, OwnerRecord, Transaction } from './schema.ts';
 import {
   type Change,
   after,
@@ -36,10 +37,10 @@ interface Claim {
   readonly next: Row | undefined;
 }
 
-/** What must be known of a row before a request of it goes. */
-type SentNote = Partial<Pick<Tried, 'steps' | 'isUnkeyed' | 'isRedriven' | 'noted'>>;
+/** The fields that are written before a request of a row goes. */
+type RequestRecord = Partial<Pick<Tried, 'steps' | 'isUnkeyed' | 'isRedriven' | 'noted'>>;
 
-/** What has become of the rows. */
+/** The rows after an end. */
 export interface Settled {
   /** The row as it is now; undefined when nothing is kept of it. */
   readonly row: Row | undefined;
@@ -52,7 +53,7 @@ export interface Revived extends Settled {
   readonly row: Row;
 }
 
-/** What is due in a lane. */
+/** The due rows of a lane. */
 interface DueInLane {
   readonly lane: string;
   /** The places of the rows that are due: so many at most, the first due first. */
@@ -80,8 +81,8 @@ export interface Counts {
 /** So many rows are read or removed at once: more would hold up the page, and the other tabs. */
 export const pageSize = 100;
 
-/** What a database says of itself. */
-interface About {
+/** The identity of a database, and its clears. */
+export interface About {
   readonly generation: string;
   /** The latest clears that were done in it. */
   readonly clears: readonly string[];
@@ -105,66 +106,46 @@ async function writeAbout(tx: Transaction, { generation, clears }: About): Promi
 
 const newAbout = (): About => ({ generation: createIdempotencyKey(), clears: [] });
 
-/** The rows of a scope in another store: some may be on the disk, and some in this page alone. */
-export interface OtherStore {
-  /** A row of it is older than all in this store. @default false */
-  readonly isBlocked?: (scope: string) => Promise<boolean>;
-  /** A row of it is being sent. @default false */
-  readonly isSending?: (scope: string) => boolean;
-}
-
-/**
- * A row that waits for its scope in another store looks again after so long; one on the disk sooner, so
- * that of two that wait for each other it goes first.
- */
-const lookAgainMs = { onDisk: 300, inMemory: 1000 } as const;
+/** A row in this page that is behind one on the disk is claimed again after so long: another tab may have sent that. */
+const claimAgainMs = 1000;
 
 /** No row is claimed, and no other one has its turn by that. */
 const none = { row: undefined, next: undefined };
 
-/** What can be done with the rows: each is one transaction. */
+/** The operations on rows: each is one transaction. */
 export class RowStore {
   readonly #backend: Backend;
-  readonly #other: OtherStore;
 
-  constructor(backend: Backend, other: OtherStore = {}) {
+  constructor(backend: Backend) {
     this.#backend = backend;
-    this.#other = other;
-  }
-
-  close(): void {
-    this.#backend.close();
   }
 
   /**
-   * Keeps a row, and resolves once it is kept. One that has its id already stays, and comes back. `known` are
-   * the clears that the page has heard of, where the row may be older than another.
+   * Keeps a row on the disk, and resolves once it is kept. One that has its id already stays, and comes back. A row of
+   * this page moves there. `known` are the clears that the page has heard of, where the row may be older than another.
    *
-   * @returns `lost` when the owner is no longer of this tab, `cleared` after a clear that is not known.
+   * @returns `lost` when the owner is no longer of this tab, `cleared` after a clear that is not known; undefined
+   *   when a row of this page is being sent or is over.
    */
   add(
-    row: NewRow,
+    row: NewRow & { readonly seq?: number },
     fence: Fence,
     nowMs: number,
     known?: ReadonlySet<string>,
-  ): Promise<Row | 'lost' | 'cleared'> {
+  ): Promise<Row | 'lost' | 'cleared' | undefined> {
     return this.#backend.write('strict', async (tx) => {
       const found = await rowById(tx, row.id);
+      if (row.seq !== undefined) return found && moveToDisk(tx, found, fence, nowMs, known);
       if (found) return found;
-      const { clears = [] } = (known && (await readAbout(tx))) ?? {};
-      if (clears.some((clear) => !known?.has(clear))) return 'cleared';
+      if (await hasNewClear(tx, known)) return 'cleared';
       return (await isOurs(tx, fence, nowMs)) ? insert(tx, row, nowMs) : 'lost';
     });
   }
 
-  /** Takes a row out, unless it is being sent or is over. @returns it; undefined when it stays. */
-  takeOut(id: string): Promise<Unplaced | undefined> {
-    return this.#backend.write('strict', async (tx) => {
-      const row = await rowById(tx, id);
-      if (row?.state !== 'pending' && row?.state !== 'dead') return undefined;
-      await tx.remove(row.seq);
-      return unplace(row);
-    });
+  /** Keeps a row in this page alone. It goes at once, unless it is claimed behind others of its scope. */
+  addToPage(row: Unplaced, nowMs: number): Promise<Row> {
+    const own = { ...row, owner: pageFence.owner, nextRetryAt: row.nextRetryAt ?? nowMs } as NewRow;
+    return this.#backend.write('page', (tx) => insert(tx, own, nowMs));
   }
 
   /**
@@ -183,8 +164,8 @@ export class RowStore {
    *
    * @returns `lost` when the owner is no longer of this tab; no row when it is not its turn.
    */
-  async claim(seq: number, fence: Fence, nowMs: number): Promise<Claim | 'lost'> {
-    const claim = await this.#backend.write('relaxed', async (tx) => {
+  claim(seq: number, fence: Fence, nowMs: number): Promise<Claim | 'lost'> {
+    return this.#writeAt(seq, 'relaxed', async (tx) => {
       const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
       if (!isOwn) return 'lost';
       if (row?.owner !== fence.owner || (row.nextRetryAt ?? Infinity) > nowMs) return none;
@@ -204,11 +185,8 @@ export class RowStore {
         lastAttemptAt: nowMs,
       };
       await tx.put(claimed);
-      return { row: claimed, next: undefined, before: row };
+      return { row: claimed, next: undefined };
     });
-    return claim === 'lost' || !claim.row
-      ? claim
-      : this.#orWait(claim.row, claim.before, fence, nowMs);
   }
 
   /** @returns undefined where it is the turn of the row; else the one whose turn has come by that, if any. */
@@ -219,61 +197,45 @@ export class RowStore {
   ): Promise<{ readonly row: Row | undefined } | undefined> {
     const { blocks } = row;
     if (blocks === undefined) return undefined;
-    if ((await headOf(tx, blocks))?.seq !== row.seq) {
+    const head = await headOf(tx, blocks);
+    if (head && head.seq !== row.seq) {
+      const isAcross = isInPage(row) && !isInPage(head);
+      const nextRetryAt = isAcross ? nowMs + claimAgainMs : undefined;
       // An older one has come back: this one waits behind it, and holds it up no longer.
-      await tx.put({ ...row, nextRetryAt: undefined, state: 'pending' });
-      return { row: await unblock(tx, blocks, nowMs) };
-    }
-    if (this.#other.isSending?.(blocks)) {
-      const delayed = { ...row, nextRetryAt: nowMs + lookAgainMs.onDisk };
-      await tx.put(delayed);
-      return { row: delayed };
+      const behind: Row = { ...row, nextRetryAt, state: 'pending' };
+      await tx.put(behind);
+      return { row: isAcross ? behind : await unblock(tx, blocks, nowMs) };
     }
     // A younger one that went while this one was dead ends first, and tells.
     return (await isScopeBusy(tx, row)) ? { row: undefined } : undefined;
   }
 
-  /** Gives a claimed row back where an older one of its scope is in the other store. */
-  async #orWait(row: SendingRow, before: Row, fence: Fence, nowMs: number): Promise<Claim> {
-    const { blocks } = row;
-    // From here on, a row on the disk waits for this one, should it come back to life meanwhile.
-    if (blocks === undefined || !(await this.#other.isBlocked?.(blocks)))
-      return { row, next: undefined };
-    return this.#backend.write('relaxed', async (tx) => {
-      if (before.owner === undefined || !(await claimedRow(tx, row, fence))) return none;
-      const { isInDoubt, unsent } = row;
-      const delayed = {
-        ...before,
-        isInDoubt,
-        unsent,
-        nextRetryAt: nowMs + lookAgainMs.inMemory,
-      };
-      await tx.put(delayed);
-      return { row: undefined, next: delayed };
-    });
-  }
-
   /**
-   * Notes of a row that was claimed what a request of it is, before that goes.
+   * Records what a request of a claimed row is, before that goes.
    *
    * @returns false when it may not go: the row is no longer of this tab.
    */
-  note(claimed: Row, fence: Fence, note: SentNote): Promise<boolean> {
+  recordRequest(claimed: Row, fence: Fence, record: RequestRecord): Promise<boolean> {
     // Without a key that its server knows, this mark alone keeps it from being sent twice.
-    return this.#backend.write(note.isUnkeyed ? 'strict' : 'relaxed', async (tx) => {
+    return this.#writeAt(claimed.seq, record.isUnkeyed ? 'strict' : 'relaxed', async (tx) => {
       const row = await claimedRow(tx, claimed, fence);
-      if (row) await tx.put({ ...row, ...note });
+      if (row) await tx.put({ ...row, ...record });
       return !!row;
     });
   }
 
   /**
-   * Enters what has become of a row that was claimed.
+   * Records the end of an attempt at a row that was claimed.
    *
    * @returns undefined when it is no longer of this tab, or a user has discarded it.
    */
-  settle(claimed: Row, fence: Fence, change: Change, nowMs: number): Promise<Settled | undefined> {
-    return this.#backend.write('strict', async (tx) => {
+  recordEnd(
+    claimed: Row,
+    fence: Fence,
+    change: Change,
+    nowMs: number,
+  ): Promise<Settled | undefined> {
+    return this.#writeAt(claimed.seq, 'strict', async (tx) => {
       const row = await claimedRow(tx, claimed, fence);
       if (!row) return undefined;
       const { seq } = row;
@@ -310,8 +272,8 @@ export class RowStore {
   }
 
   /**
-   * What waits in a lane for longer than `mostMs`, and for no reason of the server, goes after `delayMs`,
-   * which is no longer than that.
+   * Rows of a lane that wait for longer than `mostMs`, and for no reason of the server, go after `delayMs`, which is
+   * no longer than that.
    */
   async wake(
     fence: Fence,
@@ -348,7 +310,7 @@ export class RowStore {
 
   async owners(): Promise<readonly OwnerRecord[]> {
     const records = await this.#backend.read((tx) => tx.owners());
-    return records.filter(({ owner }) => owner !== about);
+    return records.filter(({ owner }) => owner !== about && owner !== pageFence.owner);
   }
 
   /**
@@ -384,16 +346,6 @@ export class RowStore {
       await tx.removeOwner(fence.owner);
       return true;
     });
-  }
-
-  /** Whether a row of the scope is being sent: known at once of what is in this page alone. */
-  isSending(scope: string): boolean {
-    return !!this.#backend.isSending?.(scope);
-  }
-
-  /** Whether a row of the scope is not over, and holds those behind it up. */
-  async isBlocked(scope: string): Promise<boolean> {
-    return !!(await this.#backend.read((tx) => headOf(tx, scope)));
   }
 
   find(id: string): Promise<Row | undefined> {
@@ -446,8 +398,9 @@ export class RowStore {
     return this.#backend.write('strict', async (tx) => {
       const found = await rowById(tx, id);
       if (!found || !(found.state === 'dead' || found.state === 'pending')) return undefined;
-      if (!(await isOurs(tx, fence, nowMs))) return 'lost';
-      const row = await place(tx, change(found), fence.owner, nowMs);
+      const own = isInPage(found) ? pageFence : fence;
+      if (!(await isOurs(tx, own, nowMs))) return 'lost';
+      const row = await place(tx, change(found), own.owner, nowMs);
       // Behind it in the scope that it has left.
       const isMoved = row.scope !== found.scope;
       return { row, next: isMoved ? await unblock(tx, found.blocks, nowMs) : undefined };
@@ -464,7 +417,7 @@ export class RowStore {
     });
   }
 
-  /** Who submitted it knows its result. */
+  /** The submitter of a row has its result. */
   acknowledge(id: string): Promise<void> {
     return this.#backend.write('relaxed', async (tx) => {
       const row = await rowById(tx, id);
@@ -472,7 +425,7 @@ export class RowStore {
     });
   }
 
-  /** Forgets results that nobody has asked for. @returns whether there are others. */
+  /** Forgets results of before that time. @returns whether there are others. */
   async sweep(beforeMs: number): Promise<boolean> {
     const sweepPage = async (tx: Transaction): Promise<number> => {
       const done = await tx.places('doneAt', [0, beforeMs - 1], pageSize);
@@ -493,11 +446,56 @@ export class RowStore {
     });
   }
 
+  /** Changes the row at this place, and the next one of its scope. */
+  #writeAt<T>(
+    seq: number,
+    durability: Durability,
+    work: (tx: Transaction) => Promise<T>,
+  ): Promise<T> {
+    return this.#backend.write(isInPage({ seq }) ? 'page' : durability, work);
+  }
+
   #ifOwned<T>(fence: Fence, otherwise: T, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#backend.write('relaxed', async (tx) =>
+    const durability = fence.owner === pageFence.owner ? 'page' : 'relaxed';
+    return this.#backend.write(durability, async (tx) =>
       (await owns(tx, fence)) ? work(tx) : otherwise,
     );
   }
+}
+
+/** Whether the database was cleared in a way that is not known. */
+async function hasNewClear(
+  tx: Transaction,
+  known: ReadonlySet<string> | undefined,
+): Promise<boolean> {
+  const { clears = [] } = (known && (await readAbout(tx))) ?? {};
+  return clears.some((clear) => !known?.has(clear));
+}
+
+/** Moves a row of this page. @see RowStore.add */
+async function moveToDisk(
+  tx: Transaction,
+  row: Row,
+  fence: Fence,
+  nowMs: number,
+  known: ReadonlySet<string> | undefined,
+): Promise<Row | 'lost' | 'cleared' | undefined> {
+  if (!(await isMovable(tx, row))) return undefined;
+  if (!(await isOurs(tx, fence, nowMs))) return 'lost';
+  await tx.remove(row.seq);
+  if (await hasNewClear(tx, known)) return 'cleared';
+  const owner = row.owner && fence.owner;
+  // One that was sent by an earlier page may be there from then.
+  return (await rowById(tx, row.id)) ?? insert(tx, { ...unplace(row), owner } as NewRow, nowMs);
+}
+
+/** Whether a row of this page is neither being sent nor over, and no other one of its scope is being sent from it. */
+async function isMovable(tx: Transaction, row: Row): Promise<boolean> {
+  if (row.state !== 'pending' && row.state !== 'dead') return false;
+  const own = await tx.rows('owner', [pageFence.owner]);
+  return !own.some(
+    ({ state, scope }) => state === 'sending' && scope !== undefined && scope === row.scope,
+  );
 }
 
 /** Rows in the order of their places, of which `load` reads a page at a time. */

@@ -1,6 +1,3 @@
-/** Of the rows. One with a greater number comes from a later version of this package. */
-export const rowSchema = 1;
-
 /** Why a row needs a user. */
 export type DeadReason =
   /** The answer would be the same again: 400, 422, 404 and their like. */
@@ -84,7 +81,6 @@ interface Submitted extends Tried {
   readonly seq: number;
   /** Its idempotency key. */
   readonly id: string;
-  readonly schema: number;
   readonly handler: string;
   /** That of the handler's variables. */
   readonly version: number;
@@ -191,20 +187,25 @@ export const splitLane = (lane: string): [handler: string, origin: string | unde
 /** The origin of a lane, as far as that is known. */
 export const originOfLane = (lane: string): string | undefined => splitLane(lane)[1];
 
-/** A field that a row has, by a value of its type. */
-type Samples = Readonly<Record<string, unknown>>;
+/** Fields and the types of their values. */
+type FieldTypes = readonly (readonly [field: string, type: string])[];
 
-const always: Samples = {
+/** The types of the fields that a sample has. */
+const typesOf = (sample: object): FieldTypes =>
+  Object.entries(sample).flatMap(([field, value]) =>
+    value === undefined ? [] : [[field, typeof value] as const],
+  );
+
+const always = /* @__PURE__ */ typesOf({
   ...untried,
   id: '',
-  schema: rowSchema,
   handler: '',
   version: 1,
   createdAt: 0,
   submitter: '',
   lane: '',
-};
-const perhaps: Samples = {
+});
+const optional = /* @__PURE__ */ typesOf({
   aheadMs: 0,
   scope: '',
   blocks: '',
@@ -212,66 +213,69 @@ const perhaps: Samples = {
   notBefore: 0,
   lastAttemptAt: 0,
   lastError: {},
-};
-const ofStates = new Map<unknown, Samples>([
-  ['pending', { owner: '' }],
-  ['sending', { owner: '', nextRetryAt: 0 }],
-  ['dead', { deadReason: '' }],
-  ['done', { doneAt: 0 }],
+});
+const ofStates = new Map<unknown, FieldTypes>([
+  ['pending', [['owner', 'string']]],
+  [
+    'sending',
+    [
+      ['owner', 'string'],
+      ['nextRetryAt', 'number'],
+    ],
+  ],
+  ['dead', [['deadReason', 'string']]],
+  ['done', [['doneAt', 'number']]],
 ]);
 
-/** Whether a value is of the type of another. */
-const isLike = (value: unknown, sample: unknown): boolean =>
-  typeof value === typeof sample && !Number.isNaN(value);
+type Fields = Readonly<Record<string, unknown>>;
 
-function isLikeAll(fields: Samples, samples: Samples, mayLack: boolean = false): boolean {
-  for (const [field, sample] of Object.entries(samples)) {
-    const value = mayLack ? (fields[field] ?? sample) : fields[field];
-    if (sample !== undefined && !isLike(value, sample)) return false;
+function hasTypes(fields: Fields, types: FieldTypes, mayLack: boolean): boolean {
+  for (const [field, type] of types) {
+    const value = fields[field];
+    if (value === undefined && mayLack) continue;
+    if (typeof value !== type || Number.isNaN(value)) return false;
   }
   return true;
 }
 
-/**
- * The value that was read, as a row; undefined where it is damaged. What a later version of this package has written is
- * not judged.
- */
+/** The value that was read, as a row; undefined where it is damaged. */
 export function parseRow(raw: unknown): Row | undefined {
-  const fields = Object(raw) as Samples;
-  const { schema, state, waitsFor } = fields;
-  if (typeof schema === 'number' && schema > rowSchema) return raw as Row;
+  const fields = Object(raw) as Fields;
+  const { state, waitsFor } = fields;
   const isForeign = waitsFor === 'other-version' && state === 'pending';
-  const ofState = waitsFor === undefined ? ofStates.get(state) : isForeign ? {} : undefined;
-  if (!ofState) return undefined;
-  const isWhole = isLikeAll(fields, { ...always, ...ofState }) && isLikeAll(fields, perhaps, true);
+  const ofState = waitsFor === undefined ? ofStates.get(state) : isForeign ? [] : undefined;
+  const isWhole =
+    ofState &&
+    hasTypes(fields, always, false) &&
+    hasTypes(fields, ofState, false) &&
+    hasTypes(fields, optional, true);
   return isWhole ? (raw as Row) : undefined;
 }
 
 /** Takes the place of a row that is damaged, or that the browser cannot read: it holds nothing up. */
 export function setAside(
   seq: number,
-  known: Readonly<Record<string, unknown>>,
+  known: Fields,
   nowMs: number,
 ): Row & { readonly state: 'dead' | 'done' } {
-  const pick = <T>(field: string, otherwise: T, sample: unknown = otherwise): T =>
-    (isLike(known[field], sample) ? known[field] : otherwise) as T;
-  const handler = pick('handler', '');
+  const pick = <T>(field: string, type: string, otherwise: T): T =>
+    (hasTypes(known, [[field, type]], false) ? known[field] : otherwise) as T;
+  const handler = pick('handler', 'string', '');
   const left = {
     ...untried,
     ...stateless,
     seq,
-    id: pick('id', `unreadable ${seq}`),
-    schema: rowSchema,
+    id: pick('id', 'string', `unreadable ${seq}`),
     handler,
     version: 1,
     variables: undefined,
-    createdAt: pick('createdAt', nowMs),
-    scope: pick('scope', pick<string | undefined>('blocks', undefined, ''), ''),
-    submitter: pick('submitter', ''),
+    createdAt: pick('createdAt', 'number', nowMs),
+    scope: pick('scope', 'string', pick<string | undefined>('blocks', 'string', undefined)),
+    submitter: pick('submitter', 'string', ''),
     lane: laneOf(handler),
     isGone: true,
   };
-  const doneAt = pick<number | undefined>('doneAt', undefined, 0);
+  const doneAt = pick<number | undefined>('doneAt', 'number', undefined);
   return doneAt !== undefined
     ? { ...left, state: 'done', doneAt }
     : {

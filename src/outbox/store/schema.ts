@@ -1,6 +1,6 @@
 import type { NewRow, Row } from './row.ts';
 
-/** What a tab writes with: refused once another has taken over. */
+/** The right to write of a tab: refused once another has taken over. */
 export interface Fence {
   readonly owner: string;
   readonly token: string;
@@ -24,7 +24,7 @@ export type Index =
   | 'waitsFor'
   | 'doneAt';
 
-/** What each index is of. A row is in the indexes of the fields that it has. */
+/** The fields of each index. A row is in the indexes of the fields that it has. */
 export const indexes: Readonly<Record<Index, keyof Row | readonly (keyof Row)[]>> = {
   id: 'id',
   // By it, a row that cannot be read any more still knows its handler.
@@ -53,10 +53,10 @@ export type Key = number | string | readonly Key[];
 /** Keys from the first to the last; with one, that alone. `isAfter`: the first is not among them. */
 export type Range = readonly [first: Key, last?: Key, isAfter?: boolean];
 
-/** How sure a write must be before it counts. */
-type Durability = 'strict' | 'relaxed';
+/** How sure a write must be before it counts; `page`: it changes rows of this page alone. */
+export type Durability = 'strict' | 'relaxed' | 'page';
 
-/** One transaction: nothing else is awaited in it, and nobody sees half of it. */
+/** One transaction: nothing else is awaited in it, and no other sees half of it. */
 export interface Transaction {
   readonly row: (seq: number) => Promise<Row | undefined>;
   /** Rows in the order of an index, and then of their places. */
@@ -90,7 +90,9 @@ export interface Backend {
   readonly read: <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
   /** Resolves once it is complete. */
   readonly write: <T>(durability: Durability, work: (tx: Transaction) => Promise<T>) => Promise<T>;
-  /** Whether a row of the scope is being sent: known at once of what is in this page alone. */
-  readonly isSending?: (scope: string) => boolean;
+}
+
+/** A connection to rows on the disk. */
+export interface Database extends Backend {
   readonly close: () => void;
 }

@@ -6,6 +6,7 @@ import {
   type SendingRow,
   stateless,
 } from './row.ts';
+import { isInPage, pageFence } from './memory.ts';
 import type { Fence, Key, Range, Transaction } from './schema.ts';
 
 /** The end of an attempt. */
@@ -51,7 +52,7 @@ export async function headOf(tx: Transaction, scope: string): Promise<Row | unde
   return (await tx.rows('blocks', [scope], 1))[0];
 }
 
-/** What begins with this key, and has a later time. */
+/** All keys that begin with this one, and have a later time. */
 export const after = (key: readonly Key[], nowMs: number): Range => [
   [...key, nowMs],
   [...key, []],
@@ -72,7 +73,7 @@ export async function isOurs(tx: Transaction, fence: Fence, nowMs: number): Prom
   return !record || record.token === fence.token;
 }
 
-/** A row as this tab has claimed it: nobody has claimed it since. */
+/** The row that this tab has claimed; undefined once it was claimed again. */
 export async function claimedRow(
   tx: Transaction,
   { seq, attempts }: Row,
@@ -118,12 +119,14 @@ export function replan<R extends NewRow | Row>(row: R, nowMs: number): R {
 export async function insert(tx: Transaction, given: NewRow, nowMs: number): Promise<Row> {
   const row = replan(given, nowMs);
   if (row.owner === undefined) return { ...row, seq: await tx.add(row) };
-  const isBehind = row.blocks !== undefined && !!(await headOf(tx, row.blocks));
+  const head = row.blocks === undefined ? undefined : await headOf(tx, row.blocks);
+  // A row on the disk comes before those of this page; one of this page is claimed to find out about the disk.
+  const isBehind = !!head && isInPage(head) === (row.owner === pageFence.owner);
   const placed = { ...row, nextRetryAt: isBehind ? undefined : (row.nextRetryAt ?? nowMs) };
   return { ...placed, seq: await tx.add(placed) };
 }
 
-/** What is left of a row; nothing when nothing is to be kept. */
+/** The row after a change; undefined when nothing is to be kept. */
 export function applyChange(row: SendingRow, change: Change, nowMs: number): Row | undefined {
   const { blocks } = row;
   if (change.kind === 'done') {
@@ -147,7 +150,7 @@ function applyShown(
   nowMs: number,
 ): Row {
   const { error, attempts, unsent, timeouts, isInDoubt, steps } = change;
-  // Where nothing was tried, another tab may, and is to know; and so is whoever submits a dead one again.
+  // Another tab may try it where this one did not, and a dead one may be submitted again: both need the mark.
   const isToKnow = attempts < row.attempts || change.kind === 'dead';
   const tried = {
     ...row,
