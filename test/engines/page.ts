@@ -142,7 +142,7 @@ ${differencesOf('driver')}
 
 ${failures()}## Exactly once
 
-Orders are submitted from five tabs' worth of one page, each order after the other, to [the server that loses answers](exactly-once/figures.md): it resets connections after it has booked, hangs, answers 503 through a gateway, and delivers twice. *Lost* is told success, and not booked; *told wrong* is told success or failure against the ledger; *told unknown* is what the page says when it cannot know. *Block known*: a request that the page's Content-Security-Policy forbids is not taken for a failed network.
+Orders are submitted from a page, five at a time, to [the server that loses answers](exactly-once/figures.md): it resets connections after it has booked, hangs, answers 503 through a gateway, and delivers twice. *Lost* is told success, and not booked; *told wrong* is told success or failure against the ledger; *told unknown* is what the page says when it cannot know. *Block known*: a request that the page's Content-Security-Policy forbids is not taken for a failed network.
 
 ${proofRows()}
 
