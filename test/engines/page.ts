@@ -123,7 +123,7 @@ Steadfetch runs in Chromium, Firefox and WebKit. This page is written by
 npm run browsers
 \`\`\`
 
-which installs Firefox ESR and WebKitGTK where they are missing, runs the scenarios of \`test/browser\` in all three and those of \`test/e2e\` in Chromium and Firefox, and submits orders and outbox entries from each over a network that loses answers. It fails if a scenario does not pass and this page does not say why. Firefox is driven over WebDriver BiDi, WebKitGTK by WebDriver. WebKitGTK has the engine of Safari and not its network, so that a row about connections says little of Safari.
+which installs Firefox ESR and WebKitGTK where they are missing, runs the scenarios of \`test/browser\` in all three and those of \`test/e2e\` as far as each can be driven, and submits orders and outbox entries from each over a network that loses answers. It fails if a scenario does not pass and this page does not say why. Firefox is driven over WebDriver BiDi, WebKitGTK by WebDriver. WebKitGTK has the engine of Safari and not its network, so that a row about connections says little of Safari.
 
 ## Scenarios of the browser
 
@@ -131,7 +131,7 @@ Real connections that break, hang, are redirected or blocked, files that change,
 
 ${tableOf('browser')}
 
-${resultsOf('firefox', 'e2e') ? `## End to end\n\nThe demo, forms, tabs, offline, and the outbox, each in whole pages. WebKitGTK's driver has one window at a time and no clock that a test can stop, so that only the scenarios in \`webkit\` and \`outbox-engines\` are driven there.\n\n${tableOf('e2e')}\n` : ''}
+${resultsOf('firefox', 'e2e') ? `## End to end\n\nThe demo, forms, tabs, offline, and the outbox, each in whole pages. WebKitGTK's driver has one window at a time and no clock that a test can stop, so that only its own file is driven there. A file that is not in the table, or not in a column, was not run there.\n\n${tableOf('e2e')}\n` : ''}
 ## What an engine does otherwise
 
 ${differencesOf('engine')}
@@ -142,7 +142,7 @@ ${differencesOf('driver')}
 
 ${failures()}## Exactly once
 
-Orders are submitted from five tabs' worth of one page, each order after the other, to [the server that loses answers](exactly-once/figures.md): it resets connections after it has booked, hangs, answers 503 through a gateway, and delivers twice. *Lost* is told success, and not booked; *told wrong* is told success or failure against the ledger; *told unknown* is what the page says when it cannot know. *Block known*: a request that the page's Content-Security-Policy forbids is not taken for a failed network.
+Orders are submitted from a page, five at a time, to [the server that loses answers](exactly-once/figures.md): it resets connections after it has booked, hangs, answers 503 through a gateway, and delivers twice. *Lost* is told success, and not booked; *told wrong* is told success or failure against the ledger; *told unknown* is what the page says when it cannot know. *Block known*: a request that the page's Content-Security-Policy forbids is not taken for a failed network.
 
 ${proofRows()}
 
