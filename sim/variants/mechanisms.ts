@@ -53,8 +53,8 @@ export const mechanisms: readonly Variant[] = [
     'what has not failed is not bound by its origin',
     4,
     health,
-    'const isBound = hasFailed || (origin.outage?.isFollowed && !mayBeOffline);',
-    'const isBound = hasFailed || !mayBeOffline || mayBeOffline;',
+    '!!outage && (hasFailed || (outage.isFollowed && !mayBeOffline));',
+    '!!outage;',
   ),
   without(
     'what was broken before stays down when its origin comes back',
@@ -116,7 +116,7 @@ export const mechanisms: readonly Variant[] = [
     'a probe is of the endpoint that has failed least',
     4,
     'origin/wait-queue.ts',
-    '      probeFailures ?? 0,',
+    '      probed?.ofEndpoint ?? 0,',
     '      0,',
   ),
   without(

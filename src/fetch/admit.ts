@@ -141,8 +141,12 @@ export function createAdmissions(
   };
 }
 
-const targetOf = (operation: Operation, { endpoint, limitScope, risk }: SentRequest): Target => ({
+const targetOf = (
+  operation: Operation,
+  { endpoint, resource, limitScope, risk }: SentRequest,
+): Target => ({
   endpoint,
+  resource,
   limitScope,
   risk,
   isNew: operation.attempt === 1,

@@ -19,8 +19,10 @@ export function endpointOf(method: string, url: string): string {
 
 /** Where a request goes, as its origin counts it. */
 interface Target {
-  /** The unit of health. */
+  /** The unit of outages and probes. */
   readonly endpoint: string;
+  /** What fails by itself: method and URL, but for endpoints that an API names. */
+  readonly resource: string;
   /** What a Retry-After or RateLimit of its answer speaks for. */
   readonly limitScope: string;
 }
@@ -42,9 +44,11 @@ function fold(method: string, url: string): string {
 
 /** The endpoint of a request, by its API's profile where that names one. */
 export function targetOf(method: string, url: string, api: ApiProfile | undefined): Target {
-  const endpoint = ownName(method, url, api) ?? fold(method, url);
+  const own = ownName(method, url, api);
+  const endpoint = own ?? fold(method, url);
   const isOfApi = api?.limitsApplyTo === 'api' || !!api?.partition;
-  return { endpoint, limitScope: isOfApi ? `api ${String(api.match)}` : endpoint };
+  const resource = own ?? `${method} ${url}`;
+  return { endpoint, resource, limitScope: isOfApi ? `api ${String(api.match)}` : endpoint };
 }
 
 function ownName(method: string, url: string, api: ApiProfile | undefined): string | undefined {

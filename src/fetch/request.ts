@@ -55,6 +55,8 @@ export class SteadyRequest implements RequestFacts, Live {
   signal: AbortSignal | undefined;
   /** The unit of health that it counts for. */
   readonly endpoint: string;
+  /** What fails by itself. */
+  readonly resource: string;
   /** The requests that a Retry-After of its answer speaks for. */
   readonly limitScope: string;
   readonly api: Api | undefined;
@@ -105,7 +107,7 @@ export class SteadyRequest implements RequestFacts, Live {
     if (process.env.NODE_ENV !== 'production') check(context.policy, init, callPolicy, isRaw);
     const api = context.findApi(url);
     const { ownKey, idempotent } = inspect(api, { input, init, method, url });
-    const { endpoint, limitScope } = targetOf(method, url, api);
+    const { endpoint, resource, limitScope } = targetOf(method, url, api);
     // Two saves of one document have one URL: their bodies tell their retries apart.
     const body = typeof init.body === 'string' ? ` ${init.body}` : '';
     const lone = `${name} ${ownKey ?? init.idempotencyKey}${body}`;
@@ -117,6 +119,7 @@ export class SteadyRequest implements RequestFacts, Live {
     this.name = name;
     this.signal = signal;
     this.endpoint = endpoint;
+    this.resource = resource;
     this.limitScope = limitScope;
     this.api = api;
     this.apiPolicy = api?.policy;

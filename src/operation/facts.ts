@@ -34,6 +34,8 @@ export interface SentRequest extends RequestFacts {
   readonly name: string;
   /** The endpoint whose health it counts for. */
   readonly endpoint: string;
+  /** What fails by itself: its URL or, where its API names its endpoint, that. */
+  readonly resource: string;
   /** The requests that a Retry-After of its answer applies to. */
   readonly limitScope: string;
   /** Sending it twice does no harm. */

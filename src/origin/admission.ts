@@ -117,7 +117,9 @@ export class Admission {
     const patienceMs = queue.size() >= maxQueued ? 0 : limitMs;
     const expiresAt = Math.min(request.askedAt + request.maxPauseMs, now + patienceMs);
     this.#pumpSoon();
-    return queue.add(request, { expiresAt: Math.max(expiresAt, endsFrom), endsFrom }, listener);
+    const hasFailed = health.hasFailed(request);
+    const end = { expiresAt: Math.max(expiresAt, endsFrom), endsFrom };
+    return queue.add(request, { ...end, hasFailed }, listener);
   }
 
   /** Ends a wait that is no longer wanted. */

@@ -12,8 +12,10 @@ export interface Pause {
 
 /** Where an attempt goes. */
 export interface Target {
-  /** The unit of health: method and folded path. */
+  /** The unit of outages and probes: method and folded path. */
   readonly endpoint: string;
+  /** Method and URL, one of the many of an endpoint, which holds back only those that have failed. */
+  readonly resource: string;
   /** The scope of a Retry-After or RateLimit in its answer. */
   readonly limitScope: string;
   /** Whether it is the first attempt of its operation. */
@@ -25,7 +27,11 @@ export interface Target {
 }
 
 /** The facts that the gates check. */
-export type Place = Omit<Target, 'isNew'> & Partial<Pick<Target, 'isNew'>>;
+export type Place = Omit<Target, 'isNew' | 'resource'> &
+  Partial<Pick<Target, 'isNew' | 'resource'>> & {
+    /** Whether its URL has failed, as it was read before. */
+    readonly hasFailed?: boolean | undefined;
+  };
 
 /** A request for a permit, by an attempt that has to wait. */
 export interface Ask extends Target {
@@ -66,6 +72,8 @@ export interface Waiter {
   readonly listener: WaitListener;
   /** The key of its group. */
   readonly key: string;
+  /** Whether its URL had failed at its start. */
+  readonly hasFailed: boolean;
   askedAt: number;
   expiresAt: number;
   /** It ends no earlier, even if it is known that it cannot be sent. */

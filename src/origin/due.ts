@@ -3,7 +3,7 @@ import { isAble, isNext, isOffline, isUp, turnAt } from './gates.ts';
 import type { Health } from './health/endpoint-health.ts';
 import { lastChanceMs, shortestGapMs } from './health/probe-schedule.ts';
 import type { Origin, Watcher } from './origin.ts';
-import { firstOf, type Group, groupsOf } from './wait-queue.ts';
+import { firstOf, type Group, groupsOf, type ProbeFailures } from './wait-queue.ts';
 
 /** Sends a waiting attempt: as the probe of `down`, or in its turn. */
 type Send = (waiter: Waiter, down: Health | undefined) => void;
@@ -107,9 +107,12 @@ function probeAtOf({ leader, network }: Origin, down: Health, waiting: readonly 
 const leastOf = <T>(all: readonly T[], read: (one: T) => number): number =>
   all.reduce((least, one) => Math.min(least, read(one)), Infinity);
 
-/** How often the endpoint has failed; undefined if the group would not be sent as a probe. */
-const probeFailures = ({ health }: Origin, { shared }: Group): number | undefined =>
-  health.downFor(shared) && health.failures(shared.endpoint);
+/** How often the endpoint and its URLs have failed; undefined if the group would not be sent as a probe. */
+const probeFailures = ({ health }: Origin, { shared }: Group): ProbeFailures | undefined =>
+  health.downFor(shared) && {
+    ofEndpoint: health.failures(shared.endpoint),
+    ofUrl: (resource) => health.failuresOf(resource),
+  };
 
 /** Sends one waiting attempt as the probe of each thing that is down or, soon after a probe, schedules the next. */
 export function probeFirst(origin: Origin, now: number, force: (waiter: Waiter) => void): void {

@@ -8,6 +8,7 @@ import type { Origin } from './origin.ts';
 /** The end of an attempt. */
 export interface Ended {
   readonly endpoint: string;
+  readonly resource: string;
   readonly sentAt: number;
   /** For a probe: reports to the schedule whether it failed. */
   readonly endProbe: ((hasFailed: boolean) => void) | undefined;
@@ -83,12 +84,12 @@ export class Outcomes {
     return this.#unreadable.has(endpoint);
   }
 
-  #recordAnswer({ endpoint, sentAt, endProbe }: Ended): void {
+  #recordAnswer({ endpoint, resource, sentAt, endProbe }: Ended): void {
     const { health, latency, leader, slowStart } = this.#origin;
     const latencyMs = this.#clock.now() - sentAt;
     this.#unreadable.recordAnswer();
     if (!endProbe && !slowStart.isUnderWay()) latency.learn(endpoint, latencyMs);
-    const recovery = health.recordSuccess(endpoint, sentAt);
+    const recovery = health.recordSuccess({ endpoint, resource }, sentAt);
     if (recovery) leader?.post({ kind: 'up', scope: recovery.scope });
     this.recover(recovery, 0, latencyMs);
     this.#releaseWatchers();
@@ -97,9 +98,9 @@ export class Outcomes {
       slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);
   }
 
-  #recordFailure({ endpoint, sentAt, outcome: { kind } }: Ended): void {
+  #recordFailure({ endpoint, resource, sentAt, outcome: { kind } }: Ended): void {
     const { health, leader, network, slowStart } = this.#origin;
-    const down = health.recordFailure(endpoint, sentAt, kind);
+    const down = health.recordFailure({ endpoint, resource }, sentAt, kind);
     // If the browser says offline, one request without an answer is enough.
     if (kind !== 'http' && health.maxChance >= 0 && network.isDoubtful()) health.follow(everything);
     // A broken endpoint must not slow down the others, which answer.

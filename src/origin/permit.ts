@@ -52,12 +52,12 @@ export class GrantedPermit implements Permit {
     if (this.#isOver) return;
     this.#isOver = true;
     const wasQuiet = isQuiet(origin);
-    const { endpoint, limitScope } = this.#target;
+    const { endpoint, resource, limitScope } = this.#target;
     const [sentAt, endProbe] = [this.#sentAt, this.#endProbe];
     if (!outcome) endProbe?.(false, isUnused);
     else {
       if (!isRefusal(outcome)) origin.limits.accept(limitScope, sentAt);
-      outcomes.record({ endpoint, sentAt, endProbe, outcome, error });
+      outcomes.record({ endpoint, resource, sentAt, endProbe, outcome, error });
     }
     // A success changes nothing while nothing waits and nothing is known.
     if (!wasQuiet || (outcome && outcome.kind !== 'ok')) onFree();

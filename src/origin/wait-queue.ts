@@ -11,7 +11,8 @@ const rereadMs = 1000;
 export type Shared = Pick<
   Ask,
   'endpoint' | 'limitScope' | 'mayBeOffline' | 'risk' | 'isNew' | 'isFailFast' | 'priority'
->;
+> &
+  Pick<Waiter, 'hasFailed'>;
 
 /** The scope of the whole origin, as opposed to one endpoint. */
 export const everything = '';
@@ -54,20 +55,22 @@ export class Group {
   }
 
   /**
-   * The waiter that is sent first, and its rank, which is compared number by number. `probeFailures`: how often
-   * its endpoint has failed, if it would be sent as a probe.
+   * The waiter that is sent first, and its rank, which is compared number by number. `probed`: how often its
+   * endpoint and a URL of it have failed, if it would be sent as a probe.
    */
-  first(probeFailures?: number): readonly [waiter: Waiter, order: readonly number[]] | undefined {
+  first(probed?: ProbeFailures): readonly [waiter: Waiter, order: readonly number[]] | undefined {
     const { risk, priority } = this.shared;
-    const seen = this.#firstInForeground();
-    const waiter = seen ?? this.waiters[0];
+    const firstSeen = this.#firstInForeground();
+    const first = firstSeen ?? this.waiters[0];
+    const waiter = probed && first ? this.#leastTried(probed, first) : first;
     if (!waiter) return undefined;
-    const isProbe = probeFailures !== undefined;
+    const seen = waiter === first ? firstSeen : isForeground(waiter);
+    const isProbe = probed !== undefined;
     const order = [
       // Probes go first.
       isProbe ? 0 : 1,
       // By fewest failures, because one broken endpoint must not keep its origin down; then by least risk.
-      probeFailures ?? 0,
+      probed?.ofEndpoint ?? 0,
       isProbe ? risk : 0,
       // The foreground goes before the background.
       seen ? (priority === 'user-visible' ? 1 : 0) : 2,
@@ -139,6 +142,17 @@ export class Group {
     return count;
   }
 
+  /** The first waiter of those whose URL has failed least: the broken one of an endpoint must not be its only probe. */
+  #leastTried({ ofUrl }: ProbeFailures, first: Waiter): Waiter {
+    let [least, leastFailures] = [first, ofUrl(first.request.resource)];
+    for (const waiter of this.waiters) {
+      if (leastFailures <= 1) return least;
+      const failures = ofUrl(waiter.request.resource);
+      if (failures < leastFailures) [least, leastFailures] = [waiter, failures];
+    }
+    return least;
+  }
+
   /** The first waiter that a user waits for. */
   #firstInForeground(): Waiter | undefined {
     let waiter = this.waiters[this.#background];
@@ -161,10 +175,16 @@ export class Group {
   }
 }
 
+/** How often what a group waits for has failed. */
+export interface ProbeFailures {
+  readonly ofEndpoint: number;
+  readonly ofUrl: (resource: string) => number;
+}
+
 /** The waiter that is sent first. `probeFailuresOf` returns the failures of an endpoint that would be probed. */
 export function firstOf(
   groups: readonly Group[],
-  probeFailuresOf: (group: Group) => number | undefined,
+  probeFailuresOf: (group: Group) => ProbeFailures | undefined,
 ): Waiter | undefined {
   let best: ReturnType<Group['first']>;
   for (const group of groups) {
@@ -201,14 +221,17 @@ export class WaitQueue {
     return groups.reduce((sum, { waiters }) => sum + waiters.length, 0);
   }
 
-  add(request: Ask, end: Pick<Waiter, 'expiresAt' | 'endsFrom'>, listener: WaitListener): Waiter {
+  add(
+    request: Ask,
+    begun: Pick<Waiter, 'expiresAt' | 'endsFrom' | 'hasFailed'>,
+    listener: WaitListener,
+  ): Waiter {
     const { endpoint, limitScope, mayBeOffline, isFailFast, priority, risk, isNew } = request;
     // Whether it is new matters only for what is never repeated: `Health.passesAt`.
     const isFirst = isNew && risk === 2;
-    const key = [endpoint, limitScope, mayBeOffline, isFailFast, priority, risk, isFirst].join(
-      '\n',
-    );
-    const waiter = { request, listener, key, askedAt: request.askedAt, ...end };
+    const facts = [endpoint, limitScope, mayBeOffline, isFailFast, priority, risk, isFirst];
+    const key = [...facts, begun.hasFailed].join('\n');
+    const waiter = { request, listener, key, askedAt: request.askedAt, ...begun };
     this.#insert(waiter);
     return waiter;
   }
@@ -254,10 +277,10 @@ export class WaitQueue {
   }
 
   #insert(waiter: Waiter): void {
-    const { key, request } = waiter;
+    const { key, request, hasFailed } = waiter;
     let group = this.#byKey.get(key);
     if (!group) {
-      group = new Group(request);
+      group = new Group({ ...request, hasFailed });
       this.#byKey.set(key, group);
       this.#groups = undefined;
     }

@@ -74,8 +74,11 @@ export interface DecideContext {
    * @default false
    */
   readonly isAlone?: boolean;
-  /** Whether another client sent the request. Then the endpoint is unknown, and nothing is paused. @default false */
-  readonly isForeign?: boolean;
+  /**
+   * Whether nothing is paused for it: another client sent the request, so that its endpoint is unknown, or its
+   * URL fails while others of its endpoint answer. @default false
+   */
+  readonly isUnpaused?: boolean;
   /** Whether a later write to its URL was sent, which another attempt would undo. @default false */
   readonly isSuperseded?: boolean;
   /** How long Retry-After and rate limits still close the endpoint for all requests, in milliseconds. @default 0 */
@@ -202,7 +205,8 @@ function drawWait({
   const baseMs = isFast ? Math.min(policy.baseMs, fastRetryMs) : policy.baseMs;
   const { previousBackoffMs } = operation;
   const retry = Math.max(1, spent);
-  const isUnpaused = !!context.isForeign && operation.kind === 'query' && policy.backoff === 'full';
+  const isUnpaused =
+    !!context.isUnpaused && operation.kind === 'query' && policy.backoff === 'full';
   const backoff = isUnpaused ? 'none' : policy.backoff;
   // Field by field: spreading the policy takes several times as long.
   const stepMs = backoffDelay({ backoff, baseMs, factor, capMs, retry, previousBackoffMs }, random);

@@ -9,6 +9,7 @@ test('an attempt that begins to wait while another one of its group expires has 
   const expired: number[] = [];
   const request = {
     endpoint: 'a',
+    resource: 'a',
     limitScope: 'a',
     isNew: true,
     id: 10,

@@ -5,6 +5,7 @@ import { firstOf, WaitQueue } from '../../src/origin/wait-queue.ts';
 let lastId = 0;
 const usual: Omit<Ask, 'id'> = {
   endpoint: 'a',
+  resource: 'a',
   limitScope: 'a',
   isNew: true,
   risk: 0,
@@ -34,14 +35,16 @@ function orderOf(
 ): string[] {
   const queue = new WaitQueue();
   const names = new Map<unknown, string>();
+  const begun = { expiresAt: Infinity, endsFrom: 0, hasFailed: false };
   for (const [name, ask] of asks)
-    names.set(
-      queue.add({ ...usual, id: ++lastId, ...ask }, { expiresAt: Infinity, endsFrom: 0 }, nobody),
-      name,
-    );
+    names.set(queue.add({ ...usual, id: ++lastId, ...ask }, begun, nobody), name);
   const order: string[] = [];
   while (queue.size() > 0) {
-    const first = firstOf(queue.groups(), ({ shared }) => failuresOf(shared.endpoint));
+    const first = firstOf(queue.groups(), ({ shared }) => {
+      const ofEndpoint = failuresOf(shared.endpoint);
+      const ofUrl = (resource: string): number => failuresOf(resource) ?? 0;
+      return ofEndpoint === undefined ? undefined : { ofEndpoint, ofUrl };
+    });
     if (!first) break;
     queue.remove(first);
     order.push(names.get(first) ?? '');
@@ -69,5 +72,15 @@ test('a probe goes before anything else; of several, that of the endpoint that h
     'one that must not be sent twice',
     'of an endpoint that has failed often',
     'no probe',
+  ]);
+});
+
+test('of the URLs of one endpoint, that which has failed least is the probe', () => {
+  const asks = ['often', 'twice', 'once'].map((name) => [name, { resource: name }] as const);
+  const failures = { a: 8, often: 5, twice: 2, once: 1 } as const;
+  expect(orderOf(asks, (name) => failures[name as keyof typeof failures])).toEqual([
+    'once',
+    'twice',
+    'often',
   ]);
 });

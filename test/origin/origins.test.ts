@@ -15,7 +15,7 @@ const trip = (origins: Origins, url: string, partition?: string): void => {
   const admission = origins.admissionOf(url, partition);
   for (const endpoint of ['a', 'b'])
     admission
-      .enter({ endpoint, limitScope: endpoint, isNew: true, risk: 0 })
+      .enter({ endpoint, resource: endpoint, limitScope: endpoint, isNew: true, risk: 0 })
       ?.end(failures.network);
 };
 const isOpen = (origins: Origins, url: string, partition?: string): boolean =>
@@ -127,6 +127,7 @@ describe('the state of an origin', () => {
       origins.admissionOf(url).wait(
         {
           endpoint: 'a',
+          resource: 'a',
           limitScope: 'a',
           id: 1,
           risk: 0,

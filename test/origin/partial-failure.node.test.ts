@@ -255,3 +255,66 @@ test('an origin of which all that was asked within a minute is down is down, and
   ask('orders');
   expect(stateOf(admission.origin).status).toBe('up');
 });
+
+describe('a URL of an endpoint', () => {
+  const endpoint = 'GET /items/:id';
+  const item = (id: number, options: Partial<Ask> = {}) =>
+    [endpoint, { resource: `GET /items/${id}`, ...options }] as const;
+
+  test('that has not failed goes at once, beside two that have', async () => {
+    const { admission, ask, advance } = openOrigin();
+    for (const id of [1, 2]) ask(...item(id)).settle('outage');
+    expect(admission.isDown(endpoint)).toBe(true);
+    const [broken, other] = [ask(...item(1)), ask(...item(3))];
+    await advance(0);
+    expect([broken.story, other.story]).toEqual([[], ['0']]);
+  });
+
+  test('that fails while others answer takes down neither its endpoint nor its origin', () => {
+    const { admission, ask, send } = openOrigin();
+    for (let round = 0; round < 5; round++) {
+      for (const id of [1, 4, 7]) ask(...item(id)).settle('outage');
+      ask(...item(2)).settle('success');
+    }
+    for (const id of [1, 4, 7, 1, 4, 7]) ask(...item(id)).settle('outage');
+    send('other', 'outage');
+    expect([admission.isDown(endpoint), admission.isDown('other')]).toEqual([false, false]);
+  });
+
+  test('that has failed least is probed first, so the broken one does not keep the others down', async () => {
+    const { ask, advance } = openOrigin();
+    for (const id of [1, 1, 2]) ask(...item(id)).settle('outage');
+    const [broken, healthy] = [ask(...item(1)), ask(...item(2))];
+    await advance(1200);
+    expect([broken.story, healthy.story]).toEqual([[], ['1200 probe']]);
+    healthy.settle('success');
+    await advance(1000);
+    expect(broken.story).toHaveLength(1);
+  });
+
+  test('is one of those of an operation that is sent again under another URL', async () => {
+    const { ask, advance } = openOrigin();
+    for (const id of [1, 2]) ask(...item(id)).settle('outage');
+    const again = ask(...item(3, { isNew: false }));
+    await advance(1200);
+    expect(again.story).toEqual(['1200 probe']);
+  });
+
+  test('goes once more for each of hundreds in a real outage, and then waits', async () => {
+    const { ask, log, advance } = openOrigin();
+    for (let id = 0; id < 300; id++) ask(...item(id)).settle('outage');
+    const waiting = Array.from({ length: 300 }, (_, id) => ask(...item(id)));
+    await advance(1200);
+    expect(log.slice(300)).toEqual([`1200 ${endpoint} probe`]);
+    waiting[0]?.settle('success');
+    await advance(2000);
+    expect(waiting.every(({ story }) => story.length === 1)).toBe(true);
+  });
+
+  test('that answers proves nothing for another operation of the same URL', () => {
+    const { admission, ask } = openOrigin();
+    ask('POST /graphql').settle('success');
+    for (let round = 0; round < 2; round++) ask('POST /graphql').settle('outage');
+    expect(admission.isDown('POST /graphql')).toBe(true);
+  });
+});

@@ -83,7 +83,7 @@ test.each([
 test('word of the network ten times a second is a probe each second, and no more', async () => {
   const network = { kind: 'network', processed: 'unknown' } as const;
   const { admission, ask, advance, log } = openOrigin();
-  const target = { endpoint: 'a', limitScope: 'a', isNew: true, risk: 0 } as const;
+  const target = { endpoint: 'a', resource: 'a', limitScope: 'a', isNew: true, risk: 0 } as const;
   for (let failures = 0; failures < 2; failures++) admission.enter(target)?.end(network);
   for (let waiting = 0; waiting < 9; waiting++) ask('a');
   for (let tenth = 0; tenth < 40; tenth++) {

@@ -79,6 +79,7 @@ export function openOrigin(
     };
     const target: Ask = {
       endpoint,
+      resource: endpoint,
       limitScope: endpoint,
       isNew: true,
       id: ++lastId,

@@ -125,7 +125,7 @@ describe('with retryPolicy()', () => {
             const expected = decide(failure, operation, policy, {
               nowMs: 0,
               random,
-              isForeign: true,
+              isUnpaused: true,
             });
             const delayMs = retryDelay(0, error);
             const isRetried = retry(0, error);

@@ -48,7 +48,13 @@ function askMany(outcome: typeof down | typeof ok, everyMs: number) {
   const urls = Array.from({ length: 4000 }, (_, index) => `https://${index}.example`);
   for (const url of urls) {
     const admission = origins.admissionOf(`${url}/a`);
-    const target = { endpoint: 'GET /a', limitScope: 'GET /a', isNew: true, risk: 0 } as const;
+    const target = {
+      endpoint: 'GET /a',
+      resource: 'GET /a',
+      limitScope: 'GET /a',
+      isNew: true,
+      risk: 0,
+    } as const;
     for (let times = 0; times < 2; times++) {
       admission.enter(target)?.end(outcome);
     }

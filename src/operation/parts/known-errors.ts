@@ -203,7 +203,7 @@ export class KnownErrors {
       this.#recordDecision(operation, error, report, decision, failure, policy.maxRetries);
       return decision;
     }
-    const { isTrial, isLate, isDown, limitedMs, isAlone } = route.fail(failure, nowMs);
+    const { isTrial, isLate, isDown, limitedMs, isUrlBroken, isAlone } = route.fail(failure, nowMs);
     if (isTrial) this.trials++;
     const isQuery = operation.ref.kind === 'query';
     // The next attempt is paused where this one went, without backoff: a query before the attempt begins,
@@ -218,7 +218,7 @@ export class KnownErrors {
       isDown: isLate || (isPausedNext && isDown),
       limitedMs,
       isAlone,
-      isForeign: !route.at,
+      isUnpaused: !route.at || isUrlBroken,
       isSuperseded: request?.write?.obstacle() === 'superseded',
       onMistake: policy.shouldRetry && reporterOf(shared, 'shouldRetry', remedy),
     });

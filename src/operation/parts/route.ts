@@ -16,6 +16,8 @@ export interface FailureThere {
   readonly isDown: boolean;
   /** How long a rate limit blocks requests there, in milliseconds. */
   readonly limitedMs: number;
+  /** Its URL fails again while others of its endpoint answer, so the next attempt is not paused. */
+  readonly isUrlBroken: boolean;
   /** The failure is isolated and not a trial's: an immediate retry may find the endpoint healthy. */
   readonly isAlone: boolean;
 }
@@ -75,7 +77,7 @@ export class Route {
     const at = this.at;
     if (!at) return nowhere;
     const { admission, sent } = at;
-    const { endpoint, risk, mayBeOffline } = sent;
+    const { endpoint, resource, risk, mayBeOffline } = sent;
     const { health, limits } = admission.origin;
     const trialAt = this.#trialAt;
     this.#trialAt = Infinity;
@@ -87,8 +89,10 @@ export class Route {
       // its origin answers will be slow again, so its timeouts do use up retries.
       isTrial: (isRefusal(failure) && limitedMs > 0) || (trialAt < Infinity && !isSlowByNature),
       isLate: trialAt <= admission.outcomes.recoveredAt(),
-      isDown: health.downFor({ endpoint, risk, mayBeOffline, isNew: false }) !== undefined,
+      isDown:
+        health.downFor({ endpoint, resource, risk, mayBeOffline, isNew: false }) !== undefined,
       limitedMs,
+      isUrlBroken: health.isUrlBroken(sent) && health.failuresOf(sent.resource) > 1,
       isAlone: trialAt === Infinity && health.isAlone(sent.endpoint),
     };
   }
@@ -105,5 +109,6 @@ const nowhere: FailureThere = {
   isLate: false,
   isDown: false,
   limitedMs: 0,
+  isUrlBroken: false,
   isAlone: false,
 };

@@ -1,8 +1,9 @@
 import type { Clock, Random } from '../../lib/clock.ts';
 import { isUnavailable, type Outcome } from '../../policy/outcome.ts';
-import type { Place } from '../ask.ts';
+import type { Place, Target } from '../ask.ts';
 import { everything } from '../wait-queue.ts';
 import { Health } from './endpoint-health.ts';
+import { FailingUrls, LastAnswer } from './failing.ts';
 import { ProbeSchedule } from './probe-schedule.ts';
 
 /** When an endpoint or an origin counts as down. */
@@ -44,6 +45,9 @@ export function shownBy(outcome?: Outcome): 'alive' | 'outage' | undefined {
 
 const isDown = (health: Health | undefined): boolean => !!health?.outage;
 
+/** The names of a request: its endpoint stands for many URLs. */
+type Named = Pick<Target, 'endpoint' | 'resource'>;
+
 /**
  * The health of an origin and of its endpoints.
  *
@@ -52,8 +56,9 @@ const isDown = (health: Health | undefined): boolean => !!health?.outage;
  * successes speak for all.
  *
  * An origin is down if several endpoints fail in a row; any answer shows that it is up. An endpoint that fails while
- * others answer is broken by itself, and is no evidence about its origin until it answers. An endpoint without a
- * failure may work, so failures of others do not hold it back.
+ * others answer is broken by itself, and is no evidence about its origin until it answers. In the same way a URL that
+ * fails while others of its endpoint answer is no evidence about the endpoint. A URL without a failure may work, so
+ * failures of others do not hold it back.
  */
 export class OriginHealth {
   readonly maxChance: number;
@@ -65,8 +70,11 @@ export class OriginHealth {
   readonly #endpoints: Map<string, Health> = new Map();
   /** When the last request of each endpoint was sent, the latest at the end. */
   readonly #sentAt: Map<string, number> = new Map();
-  /** The endpoint that answered last, when it answered, and when another one last answered. */
-  #answered = { endpoint: everything, at: -Infinity, elsewhereAt: -Infinity };
+  /** The endpoint that answered last. */
+  readonly #answered: LastAnswer = new LastAnswer();
+  /** The URL of each endpoint that answered last. */
+  readonly #urlAnswered: Map<string, LastAnswer> = new Map();
+  readonly #failing: FailingUrls = new FailingUrls();
 
   constructor(
     clock: Clock,
@@ -111,35 +119,45 @@ export class OriginHealth {
   }
 
   /**
-   * The health that holds an attempt back: that of its endpoint or its origin. An origin that is down does not hold
-   * back an endpoint that has not failed, unless this tab did not find the outage itself.
+   * The health that holds an attempt back: that of its endpoint or its origin. What is down does not hold back a URL
+   * that has not failed, unless this tab did not find the outage itself.
    */
   downFor(place: Omit<Place, 'limitScope'>): Health | undefined {
     if (this.passesAt(place) <= this.#clock.now()) return undefined;
-    const { endpoint, mayBeOffline } = place;
-    const origin = this.#origin;
-    const own = this.#endpoints.get(endpoint);
-    const hasFailed = own !== undefined && (own.failures > 0 || isDown(own));
-    const isBound = hasFailed || (origin.outage?.isFollowed && !mayBeOffline);
-    if (isDown(origin) && isBound) return origin;
-    return isDown(own) ? own : undefined;
+    const { hasFailed = this.hasFailed(place), mayBeOffline } = place;
+    const own = this.#endpoints.get(place.endpoint);
+    const isBound = ({ outage }: Health): boolean =>
+      !!outage && (hasFailed || (outage.isFollowed && !mayBeOffline));
+    return [this.#origin, own].find((health) => health && isBound(health));
+  }
+
+  /** Whether its URL has failed or, of an operation that is sent again, its endpoint: a retry may have another URL. */
+  hasFailed({ endpoint, resource = endpoint, isNew = true }: Omit<Place, 'limitScope'>): boolean {
+    return this.#failing.failures(resource) > 0 || (!isNew && this.failures(endpoint) > 0);
   }
 
   recordSent(endpoint: string, sentAt: number): void {
     const all = this.#sentAt;
     all.delete(endpoint);
     all.set(endpoint, sentAt);
-    if (all.size > maxEndpoints) for (const oldest of all.keys()) return void all.delete(oldest);
+    if (all.size <= maxEndpoints) return;
+    for (const oldest of all.keys()) {
+      this.#urlAnswered.delete(oldest);
+      return void all.delete(oldest);
+    }
   }
 
   /** @returns the endpoint or origin that went down with this failure. */
-  recordFailure(endpoint: string, sentAt: number, kind: Outcome['kind']): Health | undefined {
+  recordFailure(place: Named, sentAt: number, kind: Outcome['kind']): Health | undefined {
+    const { endpoint, resource } = place;
     const own = this.#findOrOpen(endpoint);
     const origin = this.#origin;
     const isNews = isDown(origin) || !this.isBroken(endpoint);
     const now = this.#clock.now();
     const isEarly = own.isFastRetry(sentAt);
     own.recordAlone(sentAt, now, this.#isHealthy());
+    this.#failing.record(resource, sentAt);
+    if (this.isUrlBroken(place)) return undefined;
     const isOwn =
       own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own, false, isEarly);
     const isWhole =
@@ -152,8 +170,12 @@ export class OriginHealth {
   }
 
   /** @returns the outage that this success ended. */
-  recordSuccess(endpoint: string, sentAt: number): Recovery | undefined {
+  recordSuccess({ endpoint, resource }: Named, sentAt: number): Recovery | undefined {
     const now = this.#clock.now();
+    this.#failing.answered(resource);
+    const urls = this.#urlAnswered.get(endpoint) ?? new LastAnswer();
+    urls.record(resource, sentAt);
+    this.#urlAnswered.set(endpoint, urls);
     const own = this.#endpoints.get(endpoint);
     const ended = own?.recordSuccess(sentAt, now, false) ? this.#end(own) : undefined;
     this.#origin.recordSuccess(sentAt, now, true);
@@ -178,6 +200,7 @@ export class OriginHealth {
   /** Forgets all outages or, with `isRejected`, those in which `fetch` rejected every attempt. @returns the scopes. */
   reset(isRejected = false): readonly string[] {
     const ended = this.all().filter((one) => isDown(one) && (one.isRejected || !isRejected));
+    if (!isRejected) this.#failing.clear();
     for (const health of isRejected ? ended : this.all()) this.#end(health);
     return ended.map(({ scope }) => scope);
   }
@@ -205,16 +228,29 @@ export class OriginHealth {
 
   /** Whether other endpoints have answered since this one began to fail. */
   isBroken(endpoint: string): boolean {
-    const { endpoint: latest, at, elsewhereAt } = this.#answered;
     const { failingSince = Infinity } = this.#endpoints.get(endpoint) ?? {};
-    return (endpoint === latest ? elsewhereAt : at) >= failingSince;
+    return this.#answered.elsewhereAt(endpoint) >= failingSince;
+  }
+
+  /** Whether other URLs of its endpoint have answered since this one began to fail. Never with `health: false`. */
+  isUrlBroken({ endpoint, resource }: Named): boolean {
+    const answered = this.#urlAnswered.get(endpoint);
+    return (
+      this.maxChance >= 0 &&
+      !!answered &&
+      answered.elsewhereAt(resource) >= this.#failing.since(resource)
+    );
+  }
+
+  /** How often the URL has failed since its last answer. */
+  failuresOf(resource: string): number {
+    return this.#failing.failures(resource);
   }
 
   #recordAnswer(endpoint: string, now: number): void {
-    const { endpoint: latest, at, elsewhereAt } = this.#answered;
     // This answer may mean that the outages of other endpoints are over, so they are probed soon.
     const down = this.down().filter((one) => one.scope !== endpoint && !this.isBroken(one.scope));
-    this.#answered = { endpoint, at: now, elsewhereAt: endpoint === latest ? elsewhereAt : at };
+    this.#answered.record(endpoint, now);
     for (const { scope, probes } of down) if (this.isBroken(scope)) probes.hasten();
   }
 

@@ -120,9 +120,9 @@ function isShown(query: Query): boolean {
   return !!suspense || query.getObserversCount() > 0;
 }
 
-/** How often its endpoint has failed, where others are answered meanwhile. */
+/** How often its URL has failed, where other endpoints are answered meanwhile. */
 function brokenFailures({ route: { at } }: Operation): number {
   if (!at) return 0;
   const { health } = at.admission.origin;
-  return health.isBroken(at.sent.endpoint) ? health.failures(at.sent.endpoint) : 0;
+  return health.isBroken(at.sent.endpoint) ? health.failuresOf(at.sent.resource) : 0;
 }

@@ -5,6 +5,7 @@ import { failures } from '../../../src/policy/outcome.ts';
 const sent = {
   name: 'GET /prices',
   endpoint: 'GET /prices',
+  resource: 'GET /prices',
   limitScope: 'GET /prices',
   method: 'GET',
   keyed: false,
@@ -26,6 +27,7 @@ const admissionThat = ({
     origin: {
       health: {
         isBroken: () => isBroken,
+        isUrlBroken: () => false,
         isAlone: () => isAlone,
         downFor: () => (isDown ? {} : undefined),
       },
@@ -43,6 +45,7 @@ test('what has sent nothing is nowhere', () => {
     isLate: false,
     isDown: false,
     limitedMs: 0,
+    isUrlBroken: false,
     isAlone: false,
   });
 });
@@ -71,7 +74,7 @@ test('a probe that fails is a trial once, and finds out what its origin says', (
   const admission = admissionThat({ isDown: true, until: 1500.2, isAlone: true });
   const route = new Route({ admission, sent });
   route.recordTrial(900);
-  const found = { isLate: false, isDown: true, limitedMs: 501 };
+  const found = { isLate: false, isDown: true, limitedMs: 501, isUrlBroken: false };
   expect(route.fail(failures.network, 1000)).toEqual({ isTrial: true, isAlone: false, ...found });
   expect(route.fail(failures.network, 1000)).toEqual({ isTrial: false, isAlone: true, ...found });
   expect(route.down()).toEqual({ admission, sent });

@@ -20,9 +20,12 @@ const path = '/items/1';
 const queryKey = ['item'];
 const failures = (count: number): number[] => Array.from({ length: count }, () => 503);
 
+/** One endpoint by name: a URL that has not failed is not held back. */
+const apis = [{ match: `${api}/items`, endpoint: () => 'items' }];
+
 /** A component shows data; then its endpoint fails so many times more. */
 async function showData(failing: number, own: object = {}, config: SteadfetchConfig = {}) {
-  const rig = createRig({ health: {}, ...config });
+  const rig = createRig({ health: {}, apis, ...config });
   const queryFn = () => rig.steady.json<string>(api + path);
   const observer = new QueryObserver(rig.client, { queryKey, queryFn, ...own });
   observer.subscribe(() => {});
@@ -42,7 +45,7 @@ const sentAfter = (rig: Rig, ms: number): number[] => rig.server.times().filter(
 
 describe('a paused query without data', () => {
   test.each(['an outage', 'a rate limit'])('shows its spinner in %s', async (trouble) => {
-    const rig = createRig({ health: {} });
+    const rig = createRig({ health: {}, apis });
     const limited = { status: 429, headers: { 'retry-after': '5' } };
     rig.server.plan(path, ...(trouble === 'an outage' ? failures(3) : [limited]));
     const seen: string[] = [];
@@ -61,7 +64,7 @@ describe('a paused query without data', () => {
   });
 
   test('is paused for React Query while the device is offline', async () => {
-    const rig = createRig({ health: {} });
+    const rig = createRig({ health: {}, apis });
     const observer = new QueryObserver(rig.client, {
       queryKey,
       async queryFn({ signal }) {
@@ -80,7 +83,7 @@ describe('a paused query without data', () => {
   });
 
   test('fails as with React Query alone where other endpoints answer', async () => {
-    const rig = createRig({ health: {} });
+    const rig = createRig({ health: {}, apis });
     rig.server.plan('/broken', ...failures(60));
     const queryFn = () => rig.steady.json<string>(`${api}/broken`);
     const observer = new QueryObserver(rig.client, { queryKey, queryFn });
@@ -97,7 +100,7 @@ describe('a paused query without data', () => {
   });
 
   test('that suspends goes on', async () => {
-    const rig = createRig({ health: {} });
+    const rig = createRig({ health: {}, apis });
     rig.server.plan(path, ...failures(8));
     function Item() {
       return useSuspenseQuery({ queryKey, queryFn: () => rig.steady.json<string>(api + path) })
@@ -184,7 +187,7 @@ describe('a paused query with data', () => {
   });
 
   test('loads the next page of an infinite list when the server is back', async () => {
-    const rig = createRig({ health: {} });
+    const rig = createRig({ health: {}, apis });
     const observer = new InfiniteQueryObserver(rig.client, {
       queryKey,
       queryFn: ({ pageParam }) => rig.steady.json<string>(`${api}/pages/${pageParam}`),
@@ -239,7 +242,7 @@ describe('a promise of React Query', () => {
   });
 
   test('of the first invalidation of data that were hydrated settles at once, too', async () => {
-    const rig = createRig({ health: {} });
+    const rig = createRig({ health: {}, apis });
     rig.client.setQueryData(queryKey, 'hydrated');
     await takeDown(rig);
     const queryFn = () => rig.steady.json<string>(api + path);
@@ -263,7 +266,7 @@ describe('a promise of React Query', () => {
   test.each(['fetchQuery', 'ensureQueryData', 'prefetchQuery'] as const)(
     'of %s, which no component shows, settles within 7 s, and nothing is sent after the last retry of React Query',
     async (name) => {
-      const rig = createRig({ health: {} });
+      const rig = createRig({ health: {}, apis });
       rig.server.plan(path, ...failures(60));
       const queryFn = () => rig.steady.json<string>(api + path);
       const loaded = observe(rig.client[name as 'fetchQuery']({ queryKey, queryFn }));
@@ -277,7 +280,7 @@ describe('a promise of React Query', () => {
   );
 
   test('does not end a fetch that a component has come to show', async () => {
-    const rig = createRig({ health: {} });
+    const rig = createRig({ health: {}, apis });
     rig.server.plan(path, ...failures(8));
     const options = { queryKey, queryFn: () => rig.steady.json<string>(api + path) };
     const loaded = observe(rig.client.fetchQuery(options));
@@ -337,7 +340,7 @@ describe('a query that is disabled', () => {
     ['while it waits for its retry', 100, 1],
     ['while it is paused', 1000, 2],
   ])('%s sends nothing more, and goes on when it is enabled', async (_when, afterMs, requests) => {
-    const rig = createRig({ health: {} });
+    const rig = createRig({ health: {}, apis });
     rig.server.plan(path, ...failures(requests));
     const observer = new QueryObserver(rig.client, options(rig, true));
     observer.subscribe(() => {});
@@ -356,7 +359,7 @@ describe('a query that is disabled', () => {
   });
 
   test('by skipToken sends nothing more', async () => {
-    const rig = createRig({ health: {} });
+    const rig = createRig({ health: {}, apis });
     rig.server.plan(path, ...failures(60));
     const observer = new QueryObserver<string>(rig.client, options(rig, true));
     observer.subscribe(() => {});
@@ -368,7 +371,7 @@ describe('a query that is disabled', () => {
   });
 
   test('while its attempt is under way finishes it, and is not retried', async () => {
-    const rig = createRig({ health: {} });
+    const rig = createRig({ health: {}, apis });
     rig.server.plan(path, { status: 503, afterMs: 100 });
     const observer = new QueryObserver(rig.client, options(rig, true));
     observer.subscribe(() => {});
@@ -390,7 +393,7 @@ describe('a query that is disabled', () => {
   });
 
   test('for one component goes on for another', async () => {
-    const rig = createRig({ health: {} });
+    const rig = createRig({ health: {}, apis });
     rig.server.plan(path, 503);
     const observers = [true, true].map((isOn) => new QueryObserver(rig.client, options(rig, isOn)));
     for (const observer of observers) observer.subscribe(() => {});
@@ -401,7 +404,7 @@ describe('a query that is disabled', () => {
   });
 
   test('from the beginning goes on when refetch() has begun it', async () => {
-    const rig = createRig({ health: {} });
+    const rig = createRig({ health: {}, apis });
     rig.server.plan(path, 503, 503);
     const observer = new QueryObserver(rig.client, options(rig, false));
     observer.subscribe(() => {});
