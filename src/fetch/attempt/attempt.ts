@@ -128,7 +128,7 @@ export class Attempt implements EventListenerObject {
     const isSearching = permit?.isTrial && !admission?.origin.health.isBroken(request.endpoint);
     const { retriedFor } = operation.errors;
     this.#limited = {
-      isRepeated: operation.ref.kind === 'query' || request.isRepeatable,
+      isRepeated: request.isRepeatable,
       timeouts: isSearching ? 0 : retriedFor.filter((reason) => reason === 'timeout').length,
       usualMs: admission?.origin.latency.usual.get(request.endpoint),
       factor: operation.given.timeoutFactor,
