@@ -2,7 +2,7 @@ import type { SubmissionHook } from '../operation/environment.ts';
 import type { AnswerFailure, Failure, HttpFailure, Outcome } from '../policy/outcome.ts';
 import type { Inspector } from './api.ts';
 import type { Attempt, FetchContext } from './attempt/attempt.ts';
-import type { BodyCheck } from './attempt/body-source.ts';
+import type { BodyCheck } from './attempt/body/body-source.ts';
 import type { SteadyRequest } from './request.ts';
 
 /**

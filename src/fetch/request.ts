@@ -133,9 +133,10 @@ export class SteadyRequest implements RequestFacts, Live {
     this.#endRequest = this.operation.attemptLimit?.beginRequest();
   }
 
-  /** Sending it twice does no harm. */
+  /** Sending it twice does no harm. A query reads, whatever its method. */
   get isRepeatable(): boolean {
-    return this.keyed || !!this.idempotent || isIdempotentMethod(this.method);
+    const { keyed, idempotent, method, operation } = this;
+    return keyed || !!idempotent || isIdempotentMethod(method) || operation.ref.kind === 'query';
   }
   /** 0: it only reads. 1: it may be sent twice. 2: neither. */
   get risk(): 0 | 1 | 2 {

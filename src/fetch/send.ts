@@ -8,7 +8,7 @@ import { classifyStatus } from './attempt/classify.ts';
 import { failed, recoverRejection } from './attempt/failure.ts';
 import { accept, receiveAnswer, refuseWithProblem } from './attempt/answer.ts';
 import { watchCsp } from './attempt/own-side.ts';
-import { isJsonBody } from './attempt/json-body.ts';
+import { isJsonBody } from './attempt/body/json-body.ts';
 import { extensionsOf, type Recovery, runStep, sign } from './extension.ts';
 import { isBodySpent, type SteadyInit } from './init.ts';
 import { checkUnkeyed } from './keys.ts';

@@ -1,7 +1,7 @@
 import { readJson } from '../api/outcomes.ts';
 import type { ErrorReader } from '../fetch/api.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
-import { openBody } from '../fetch/attempt/body-source.ts';
+import { openBody } from '../fetch/attempt/body/body-source.ts';
 import type { Extension } from '../fetch/extension.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';

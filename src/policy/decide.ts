@@ -138,7 +138,7 @@ export function decide(
     reason,
     isPaced,
     wanted: callShouldRetry(failure, operation, policy, context) ?? advice,
-    isRepeatable: operation.idempotent || operation.keyed,
+    isRepeatable: operation.idempotent || operation.keyed || operation.kind === 'query',
     // `maxRetries: 0` means one attempt, even if that attempt was a probe.
     spent: policy.maxRetries === 0 ? attempt : attempt - trials,
     wait: () => (drawn ??= drawWait(failed)),
@@ -178,7 +178,7 @@ interface FailedAttempt {
    * about methods (RFC 9110 §9.2.2).
    */
   readonly wanted: boolean | undefined;
-  /** Two requests have the effect of one: by method, by key, or as declared. */
+  /** Two requests have the effect of one: by method, by key, or as declared. A queryFn reads, whatever its method: React Query runs it again. */
   readonly isRepeatable: boolean;
   /** How many attempts use up retries. */
   readonly spent: number;
@@ -245,7 +245,7 @@ const stopRules: readonly StopRule[] = [
   ['should-retry', ({ wanted }) => wanted === false],
   /** Done: A 2xx answer came to a request that must not be sent twice: the server has done it. */
   ['processed', ({ failure, isRepeatable }) => failure.processed === 'yes' && !isRepeatable],
-  /** Asked for without a key: `shouldRetry` returned true for a `POST` or `PATCH` without a key that the server may have done. */
+  /** Asked for without a key: `shouldRetry` returned true for a `POST` or `PATCH` without a key, outside of a query, that the server may have done. */
   [
     'not-idempotent',
     ({ wanted, isRepeatable, failure }) => !!wanted && !isRepeatable && !isHardlyProcessed(failure),
@@ -258,7 +258,7 @@ const stopRules: readonly StopRule[] = [
   ],
   /** Same answer: Another attempt would get the same answer: the failure is not among those that are retried. */
   ['not-retryable', ({ wanted, reason }) => !wanted && !reason],
-  /** No key: A `POST` or `PATCH` without a key may have taken effect. Only a 425 and a 429 say that it has not. */
+  /** No key: A `POST` or `PATCH` without a key, outside of a query, may have taken effect. Only a 425 and a 429 say that it has not. */
   [
     'not-idempotent',
     ({ wanted, isRepeatable, reason }) =>

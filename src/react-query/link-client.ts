@@ -43,7 +43,7 @@ function fetchFor(
  * The same client, whose requests are known by the `signal` that its calls are given, also where the client makes a
  * `Request` of it: after an `await`, and behind middleware. It gives every call that has a `signal`, and no `fetch`
  * of its own, the `rawFetch` of the query or mutation that the signal is of. So it is for a client that takes a
- * `fetch` with each call: openapi-fetch, ky, Hey API.
+ * `fetch` with each call: openapi-fetch, ky, Hey API. What it makes of itself, as by `ky.extend`, is linked, too.
  *
  * A browser does not tell which signal that of a `Request` was made from. Without this, a request that openapi-fetch
  * sends after an `await` belongs to nobody: it gets no idempotency key, and no policy of its query.
@@ -75,7 +75,9 @@ export function linkClient<T extends object>(steady: Steadfetch, client: T): T {
       // Its own fields may be private.
       const self: unknown = links.get(caller as object)?.member ?? caller;
       const given = args.map((arg) => withFetch(instance, arg));
-      return Reflect.apply(target as () => unknown, self, given);
+      const made: unknown = Reflect.apply(target as () => unknown, self, given);
+      // Another client, as that of `ky.extend`.
+      return typeof made === 'function' ? link(made) : made;
     },
   };
   const link = <M extends object>(member: M): M => {

@@ -208,21 +208,18 @@ export function warnOfUnrepeatable(
   { errors: { decision, lastError }, ref }: Operation,
 ): void {
   if (decision?.kind !== 'stop' || decision.reason !== 'not-idempotent') return;
-  const { method = 'POST', url, api } = reportOf(lastError, 0).request ?? {};
+  const { method, url = '', api } = reportOf(lastError, 0).request ?? {};
   if (api?.isKeyless) return;
-  const what = url === undefined ? `A ${method}` : `${method} ${shown(url)}`;
-  const cure =
-    ref.kind === 'query'
-      ? `If it only reads, say so: apis: [{ match, idempotent: true }].`
-      : `Declare that its API honours idempotency keys, apis: [{ match, idempotency: profiles.draft }], and ` +
-        `use mutationOptions; or say that it does no harm, idempotent: true; or that it takes no keys, ` +
-        `idempotency: 'none'.`;
+  // Of a request of another client, no more may be known than that it failed.
+  const what = method === undefined ? `A ${ref.kind}` : `${method} ${shown(url)}`.trimEnd();
   warn(
     instance,
     `unrepeatable ${ref.kind}`,
     `${what} has failed and is not sent again: it may have been done, and nothing says that it may be done ` +
-      `twice. ${cure}`,
-    ref.kind === 'query' ? 'apis.md' : 'mutations.md',
+      `twice. Declare that its API honours idempotency keys, apis: [{ match, idempotency: profiles.draft }], and ` +
+      `use mutationOptions; or say that it does no harm, idempotent: true; or that it takes no keys, ` +
+      `idempotency: 'none'.`,
+    'mutations.md',
   );
 }
 

@@ -213,3 +213,10 @@ test('a failure of something else is waited for by backoff, also where what was 
   // Two of them have tried as the probe what is down: that uses up no retry.
   expect(times).toEqual([0, 500, 1500, 2500, 4500, 6500]);
 });
+
+test.each([NaN, 0, -1, 200, 299, 600, Infinity])(
+  'an error with the status %d is one of which nothing is known',
+  (status) => {
+    expect(outcomeOf(Object.assign(new Error('x'), { status })).kind).toBe('error');
+  },
+);

@@ -140,3 +140,19 @@ describe('the defaults: 3 retries within 90 s', () => {
     expect(decisions.map(brief)).toEqual(['retry: unavailable', 'stop: deadline']);
   });
 });
+
+describe('a POST without a key in a query is a read: React Query runs a queryFn again by contract', () => {
+  test.each([
+    [network, 'retry: network'],
+    [answered(500), 'retry: internal-error'],
+    [answered(503), 'retry: unavailable'],
+    [{ kind: 'timeout', phase: 'headers', processed: 'unknown' } as const, 'retry: timeout'],
+    [{ kind: 'body', status: 200, processed: 'yes' } as const, 'retry: body'],
+    [answered(404), 'stop: not-retryable'],
+  ])('%j', (failure, decision) => {
+    const post = { method: 'POST', idempotent: false, keyed: false } as const;
+    expect(brief(decideOn(failure, anOperation({ ...post, kind: 'query' })))).toBe(decision);
+    for (const kind of ['mutation', 'call'] as const)
+      expect(decideOn(failure, anOperation({ ...post, kind })).kind).toBe('stop');
+  });
+});

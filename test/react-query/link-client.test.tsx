@@ -1,4 +1,5 @@
 import { MutationObserver, type QueryFunction } from '@tanstack/react-query';
+import ky from 'ky';
 import createClient from 'openapi-fetch';
 import { linkClient, mutationOptions, profiles, rawFetchFor } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
@@ -127,4 +128,20 @@ test('the rawFetch of a mutation gives another client its key, also after an awa
   await rig.time.advance(10_000);
   expect(await done).toBe('done');
   expect(rig.server.times('/it')).toHaveLength(2);
+});
+
+test.each(['extend', 'create'] as const)('what ky makes by %s is linked, too', async (how) => {
+  const rig = createRig();
+  const base = linkClient(rig.steady, ky.create({ fetch: rig.steady.rawFetch, retry: 0 }));
+  const api = base[how]({ headers: { from: 'here' }, fetch: rig.steady.rawFetch, retry: 0 });
+  rig.server.plan('/it', 404, 404, 404, 404);
+  await ask(rig, async ({ signal }) => {
+    await Promise.resolve();
+    try {
+      return await api.get(`${origin}/it`, { signal }).json();
+    } catch {
+      return reject({ message: 'none' });
+    }
+  });
+  expect(rig.server.times('/it')).toHaveLength(1);
 });

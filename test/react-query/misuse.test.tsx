@@ -398,16 +398,37 @@ describe('a POST that nothing says may be done twice', () => {
     ]);
   });
 
-  test('in a query is told of with the other remedy', async () => {
+  test('in a query is sent again: a queryFn reads', async () => {
     const rig = createRig();
     rig.server.plan('/search', 503);
     const queryFn = () => rig.steady.json('/search', { method: 'POST' });
     const asked = rig.client.fetchQuery({ queryKey: ['it'], queryFn }).catch(() => {});
     await Promise.all([asked, rig.time.advance(10_000)]);
-    expect(warnings).toEqual([
-      expect.stringMatching(/POST \/search has failed.*apis: \[\{ match, idempotent: true \}\]/),
-    ]);
+    expect(rig.server.sent).toHaveLength(2);
+    expect(warnings).toEqual([]);
   });
+
+  test.each(['POST', 'PUT', 'DELETE'])(
+    'by plain fetch is not told of as one, for it may be a %s',
+    async (method) => {
+      const rig = createRig();
+      function Order() {
+        const { mutate, status } = useMutation({
+          async mutationFn() {
+            await Promise.resolve();
+            throw new Error(`${method} failed`);
+          },
+        });
+        return <button onClick={() => mutate()}>{status}</button>;
+      }
+      rig.show(<Order />);
+      act(() => screen.getByRole('button').click());
+      await rig.time.advance(1000);
+      expect(warnings).toEqual([
+        expect.stringMatching(/^\[steadfetch\] A mutation has failed and/),
+      ]);
+    },
+  );
 
   test('is not told of where the API is declared to take no keys', async () => {
     const rig = createRig({ apis: [{ match: /./, idempotency: 'none' }] });

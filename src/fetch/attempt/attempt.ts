@@ -9,7 +9,7 @@ import type { Effect } from '../../operation/parts/effects.ts';
 import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
 import { checkFiles, mayBeCached } from '../init.ts';
-import { isStream } from './media-type.ts';
+import { isStream } from './body/media-type.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 import type { Sending } from '../sending.ts';
 import { bodyBytes, headersLimitOf, type Limited, measureText } from './headers-limit.ts';
@@ -128,7 +128,7 @@ export class Attempt implements EventListenerObject {
     const isSearching = permit?.isTrial && !admission?.origin.health.isBroken(request.endpoint);
     const { retriedFor } = operation.errors;
     this.#limited = {
-      isRepeated: operation.ref.kind === 'query' || request.isRepeatable,
+      isRepeated: request.isRepeatable,
       timeouts: isSearching ? 0 : retriedFor.filter((reason) => reason === 'timeout').length,
       usualMs: admission?.origin.latency.usual.get(request.endpoint),
       factor: operation.given.timeoutFactor,

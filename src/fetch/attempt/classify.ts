@@ -9,7 +9,7 @@ import {
 } from '../../policy/outcome.ts';
 import type { SteadyRequest } from '../request.ts';
 import type { Attempt } from './attempt.ts';
-import { isFramed, isJson, mediaType } from './media-type.ts';
+import { isFramed, isJson, mediaType } from './body/media-type.ts';
 
 /** The outcome of a good answer. */
 export const succeeded = (status: number): Outcome => ({ kind: 'ok', status, processed: 'yes' });

@@ -1,14 +1,14 @@
 import { createSlot } from '../../lib/slot.ts';
 import { copyReport } from '../../operation/error-info.ts';
 import type { Attempt } from './attempt.ts';
-import { CheckedReader, KeptBody, readAll } from './body.ts';
+import { CheckedReader, KeptBody, readAll } from './body/body.ts';
 import {
   ignoreErrors,
   isStreaming,
   isWebStream,
   openBody,
   type PartReader,
-} from './body-source.ts';
+} from './body/body-source.ts';
 import { failed, notParsed } from './failure.ts';
 import { completeMock, isMock } from './mock-answer.ts';
 

@@ -1,5 +1,5 @@
 import { isMarked, mark } from '../../lib/input/warn.ts';
-import { isStreaming } from './body-source.ts';
+import { isStreaming } from './body/body-source.ts';
 
 const byHand = 'made by hand';
 

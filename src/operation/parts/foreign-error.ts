@@ -72,7 +72,7 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 
 function readAnswer(at: Foreign, nowMs: number): Failure | undefined {
   const status = at.status ?? at.statusCode;
-  if (typeof status !== 'number' || status < 300 || status > 599) return undefined;
+  if (typeof status !== 'number' || !(status >= 300 && status <= 599)) return undefined;
   return classifyAnswer({ status, header: (name) => headerOf(at, name) }, nowMs, false);
 }
 

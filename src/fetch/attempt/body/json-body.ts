@@ -1,7 +1,7 @@
-import { isSafeMethod } from '../../policy/operation.ts';
-import type { Attempt } from './attempt.ts';
-import { isPage } from './classify.ts';
-import { findGuard } from './guard.ts';
+import { isSafeMethod } from '../../../policy/operation.ts';
+import type { Attempt } from '../attempt.ts';
+import { isPage } from '../classify.ts';
+import { findGuard } from '../guard.ts';
 
 /** Nothing longer is parsed before it is handed out: its beginning decides. */
 const mostBytes = 65_536;

@@ -1,4 +1,4 @@
-import { cancelBody } from '../../lib/discard.ts';
+import { cancelBody } from '../../../lib/discard.ts';
 
 /** A part of a body, or its end. */
 export type Part =

@@ -1,5 +1,5 @@
-import { extensionsOf } from '../extension.ts';
-import type { Attempt } from './attempt.ts';
+import { extensionsOf } from '../../extension.ts';
+import type { Attempt } from '../attempt.ts';
 import { type BodyCheck, joinParts, type Part, type PartReader } from './body-source.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
