@@ -19,7 +19,7 @@ import type { FetchContext } from './attempt/attempt.ts';
 import type { SteadyRequest } from './request.ts';
 import { dropped, pausedText } from './attempt/failure.ts';
 import { pauseAt } from './pause.ts';
-import { type RecordOutcome, Sending } from './sending.ts';
+import { type RecordOutcome, Sending } from './attempt/sending.ts';
 
 /** What the way out stands on. */
 interface AdmissionsContext {
@@ -38,6 +38,8 @@ interface Surroundings {
   readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
   /** Undefined where there is no page. */
   readonly page?: PageLife | undefined;
+  /** There is no page that could freeze. */
+  readonly isOnServer: boolean;
   /** Whether the app is seen. Where nothing else tells whether a user waits, one does then. */
   readonly isSeen: () => boolean;
 }
@@ -76,6 +78,7 @@ export function createAdmissions(
       isWish: priority !== 'background' && operation.attempt === 1 && operation.given.isWish,
       id: operation.ref.id,
       isFailFast: whenDown === 'fail',
+      isOnServer: surroundings.isOnServer,
       askedAt: operation.askedAt,
       // Where it would wait in vain there is no place for it; what a user wants now does not wait.
       maxPauseMs: operation.isUrged ? Infinity : maxPauseMs,

@@ -21,9 +21,8 @@ import {
 import { Outcomes } from './outcomes.ts';
 import { GrantedPermit, type PermitContext } from './permit.ts';
 import type { Ask, Pause, Permit, Place, Target, Waiter, WaitListener } from './ask.ts';
-import { WaitQueue } from './wait-queue.ts';
+import { Refusals, WaitQueue } from './wait-queue.ts';
 import { RateLimits } from './rate-limit.ts';
-import { Refusals } from './refusals.ts';
 import { SlowStart } from './slow-start.ts';
 
 /** The dependencies of an admission. */
@@ -110,7 +109,7 @@ export class Admission {
     this.#lastAskedAt = now;
     const limit = isUp(this.origin, request) ? this.#limit : {};
     const { maxQueued = Infinity, queueTimeoutMs: limitMs = Infinity } = limit;
-    const endsFrom = refusals.endsFrom(request, now);
+    const endsFrom = request.isOnServer ? now : refusals.endsFrom(request, now);
     // A user's request hastens the probe, unless the cause may be that the device is offline.
     const down = request.isWish ? health.downFor(request) : undefined;
     if (down && !isOffline(network, down)) down.probes.hasten();

@@ -46,6 +46,8 @@ export interface Ask extends Target {
   readonly isWish?: boolean | undefined;
   /** It waits for a slot, but fails at once if the origin is down or rate-limited. */
   readonly isFailFast: boolean;
+  /** No page could freeze by refusals without a pause. */
+  readonly isOnServer?: boolean;
   /** The id of its operation. Of simultaneous requests, the lowest id goes first. */
   readonly id: number;
   /** When the user last requested it, by the clock of the instance. */

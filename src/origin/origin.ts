@@ -6,9 +6,8 @@ import type { Place, Target } from './ask.ts';
 import type { HealthOptions, OriginHealth } from './health/health.ts';
 import type { Latency } from './health/latency.ts';
 import type { RateLimits } from './rate-limit.ts';
-import type { Refusals } from './refusals.ts';
 import type { SlowStart } from './slow-start.ts';
-import type { WaitQueue } from './wait-queue.ts';
+import type { Refusals, WaitQueue } from './wait-queue.ts';
 import type { SleepDetector } from '../lib/timer.ts';
 
 /** The options of every origin. */

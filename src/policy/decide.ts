@@ -210,7 +210,11 @@ function drawWait({
   const backoff = isUnpaused ? 'none' : policy.backoff;
   // Field by field: spreading the policy takes several times as long.
   const stepMs = backoffDelay({ backoff, baseMs, factor, capMs, retry, previousBackoffMs }, random);
-  const backoffMs = isUnpaused ? Math.floor(stepMs * (1 + foreignJitter * random())) : stepMs;
+  // After a fast retry, too, its retries are no earlier than React Query's own, which begin with the operation.
+  const ownAt = operation.startedAt + policy.baseMs * (2 ** retry - 1);
+  const backoffMs = isUnpaused
+    ? Math.floor(Math.max(stepMs, ownAt - context.nowMs) * (1 + foreignJitter * random()))
+    : stepMs;
   const leastMs =
     retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
   // While the endpoint is down, admission decides when to resume; no backoff is added.

@@ -184,6 +184,7 @@ function create(config: SteadfetchConfig): Steadfetch {
       wasReached: (sinceMs) => !!watched?.wasReached(asked, sinceMs),
       check: () => isReachable(transport, asked),
     }),
+    isOnServer: isServer(),
     isSeen,
     rateLimit,
   });

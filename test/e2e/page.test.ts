@@ -123,8 +123,8 @@ describe('the shape of an act', () => {
           /\nSteadfetch \| \nall \| \n878 [^]*\nReact Query \| \nall \| \n594 /,
         ],
         [
-          /^39 kB.*56 kB/,
-          /with useRetryStatus and useCountdown \| [^|]* \| \n39 [^]*useSafeSubmit \| [^|]* \| \n56 /,
+          /^41 kB.*59 kB/,
+          /with useRetryStatus and useCountdown \| [^|]* \| \n41 [^]*useSafeSubmit \| [^|]* \| \n59 /,
         ],
       ] as const;
       expect(proofs).toHaveLength(said.length);

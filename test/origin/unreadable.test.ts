@@ -70,5 +70,8 @@ test('a check that another origin answers says nothing of this one', async () =>
   await vi.advanceTimersByTimeAsync(59_000);
   expect(query.state).toBe('pending');
   await vi.advanceTimersByTimeAsync(6000);
-  expect(query).toMatchObject({ state: 'rejected', error: { code: 'not-sent' } });
+  expect(query).toMatchObject({
+    state: 'rejected',
+    error: { code: 'network', decision: { reason: 'paused-too-long' } },
+  });
 });

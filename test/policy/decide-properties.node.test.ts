@@ -102,12 +102,13 @@ describe(`decide (seed ${seed})`, () => {
     );
   });
 
-  test('never sends an unkeyed POST again that may have been done, whatever shouldRetry says', () => {
+  test('never sends an unkeyed POST again that may have been done, whatever shouldRetry says, but one of a query', () => {
     const mayNotBeDone = new Set([408, 425, 429, 503]);
     fc.assert(
       fc.property(...anything, (failure, operation, policy, elapsedMs, u) => {
         const nowMs = operation.startedAt + elapsedMs;
-        const unkeyed = { ...operation, method: 'POST', keyed: false, idempotent: false };
+        const kind = operation.kind === 'query' ? 'call' : operation.kind;
+        const unkeyed = { ...operation, kind, method: 'POST', keyed: false, idempotent: false };
         const decision = decide(failure, unkeyed, policy, { nowMs, random: () => u });
         return (
           decision.kind === 'stop' ||

@@ -11,7 +11,7 @@ import type { Failure, Outcome } from '../../policy/outcome.ts';
 import { checkFiles, mayBeCached } from '../init.ts';
 import { isStream } from './body/media-type.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
-import type { Sending } from '../sending.ts';
+import type { Sending } from './sending.ts';
 import { bodyBytes, headersLimitOf, type Limited, measureText } from './headers-limit.ts';
 import type { Line, Lines } from './line.ts';
 import { type Progress, Silence } from './silence.ts';

@@ -11,7 +11,7 @@ import { dropped } from '../attempt/failure.ts';
 import { readHeaders } from '../init.ts';
 import { letGoFirst } from './let-go-first.ts';
 import type { SteadyRequest } from '../request.ts';
-import type { Sending } from '../sending.ts';
+import type { Sending } from '../attempt/sending.ts';
 import type { WaitingWrites } from './waiting-writes.ts';
 
 interface OrderContext {

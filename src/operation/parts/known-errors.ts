@@ -218,7 +218,7 @@ export class KnownErrors {
       isDown: isLate || (isPausedNext && isDown),
       limitedMs,
       isAlone,
-      isUnpaused: !route.at || isUrlBroken,
+      isUnpaused: !route.at || (isUrlBroken && request?.url !== undefined),
       isSuperseded: request?.write?.obstacle() === 'superseded',
       onMistake: policy.shouldRetry && reporterOf(shared, 'shouldRetry', remedy),
     });

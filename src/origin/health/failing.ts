@@ -1,5 +1,7 @@
 /** The number of URLs whose failures are remembered. */
 const maxUrls = 1000;
+/** Where more URLs of an endpoint fail, none is broken by itself: their server refuses whatever is asked. */
+const maxBroken = 5;
 
 /** Who answered last, when that request was sent, and when the latest that another one answered was. */
 export class LastAnswer {
@@ -20,6 +22,7 @@ export class LastAnswer {
 }
 
 interface Failing {
+  readonly endpoint: string;
   readonly failures: number;
   readonly since: number;
 }
@@ -31,19 +34,32 @@ interface Failing {
 export class FailingUrls {
   /** The latest to fail at the end. */
   readonly #byUrl: Map<string, Failing> = new Map();
+  /** How many of these each endpoint has. */
+  readonly #counts: Map<string, number> = new Map();
 
-  /** Records a failure of a request sent at `sentAt`. @returns since when the URL fails: the sending of its first failure. */
-  record(url: string, sentAt: number): number {
+  /** Records a failure of a request sent at `sentAt`. */
+  record(url: string, endpoint: string, sentAt: number): void {
     const all = this.#byUrl;
     const { failures = 0, since = sentAt } = all.get(url) ?? {};
-    all.delete(url);
-    all.set(url, { failures: failures + 1, since: Math.min(since, sentAt) });
-    if (all.size > maxUrls) for (const oldest of all.keys()) if (all.delete(oldest)) break;
-    return Math.min(since, sentAt);
+    this.answered(url);
+    all.set(url, { endpoint, failures: failures + 1, since: Math.min(since, sentAt) });
+    this.#counts.set(endpoint, (this.#counts.get(endpoint) ?? 0) + 1);
+    if (all.size <= maxUrls) return;
+    for (const oldest of all.keys()) return this.answered(oldest);
   }
 
   answered(url: string): void {
+    const known = this.#byUrl.get(url);
+    if (!known) return;
     this.#byUrl.delete(url);
+    const left = (this.#counts.get(known.endpoint) ?? 0) - 1;
+    if (left > 0) this.#counts.set(known.endpoint, left);
+    else this.#counts.delete(known.endpoint);
+  }
+
+  /** Whether few enough URLs of the endpoint fail for each to be broken by itself. */
+  areFew(endpoint: string): boolean {
+    return (this.#counts.get(endpoint) ?? 0) <= maxBroken;
   }
 
   /** How often it has failed since its last answer. */
@@ -57,6 +73,7 @@ export class FailingUrls {
   }
 
   clear(): void {
+    this.#counts.clear();
     this.#byUrl.clear();
   }
 }

@@ -156,7 +156,7 @@ export class OriginHealth {
     const now = this.#clock.now();
     const isEarly = own.isFastRetry(sentAt);
     own.recordAlone(sentAt, now, this.#isHealthy());
-    this.#failing.record(resource, sentAt);
+    this.#failing.record(resource, endpoint, sentAt);
     if (this.isUrlBroken(place)) return undefined;
     const isOwn =
       own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own, false, isEarly);
@@ -232,12 +232,13 @@ export class OriginHealth {
     return this.#answered.elsewhereAt(endpoint) >= failingSince;
   }
 
-  /** Whether other URLs of its endpoint have answered since this one began to fail. Never with `health: false`. */
+  /** Whether it is one of few URLs of its endpoint that fail, and others have answered since it began to. Never with `health: false`. */
   isUrlBroken({ endpoint, resource }: Named): boolean {
     const answered = this.#urlAnswered.get(endpoint);
     return (
       this.maxChance >= 0 &&
       !!answered &&
+      this.#failing.areFew(endpoint) &&
       answered.elsewhereAt(resource) >= this.#failing.since(resource)
     );
   }

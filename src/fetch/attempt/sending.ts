@@ -1,8 +1,8 @@
-import type { Effect } from '../operation/parts/effects.ts';
-import type { Admission } from '../origin/admission.ts';
-import type { Permit } from '../origin/ask.ts';
-import type { Outcome } from '../policy/outcome.ts';
-import type { SteadyRequest } from './request.ts';
+import type { Effect } from '../../operation/parts/effects.ts';
+import type { Admission } from '../../origin/admission.ts';
+import type { Permit } from '../../origin/ask.ts';
+import type { Outcome } from '../../policy/outcome.ts';
+import type { SteadyRequest } from '../request.ts';
 
 /** Passes the outcome of a request that was sent on to its origin, the limits and the watch over the network. */
 export type RecordOutcome = (
