@@ -49,7 +49,7 @@ async function open(before: () => void = () => {}): Promise<Page> {
   return page;
 }
 
-test('no page loads more than 225 kB of script, compressed', () => {
+test('no page loads more than 230 kB of script, compressed', () => {
   const manifest: Readonly<Record<string, Chunk>> = JSON.parse(
     readFileSync(join(folder, '.vite/manifest.json'), 'utf8'),
   );
@@ -76,7 +76,7 @@ test('no page loads more than 225 kB of script, compressed', () => {
     'src/storm/storm-view.tsx',
     'src/tabs/tabs.tsx',
   ]);
-  expect(pages.filter((page) => kilobytesOf(page) > 225)).toEqual([]);
+  expect(pages.filter((page) => kilobytesOf(page) > 230)).toEqual([]);
   expect(kilobytesOf('src/storm/storm-view.tsx')).toBeLessThanOrEqual(90);
 });
 

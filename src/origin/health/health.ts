@@ -157,7 +157,8 @@ export class OriginHealth {
     const isEarly = own.isFastRetry(sentAt);
     own.recordAlone(sentAt, now, this.#isHealthy());
     this.#failing.record(resource, endpoint, sentAt);
-    if (this.isUrlBroken(place)) return undefined;
+    // Of what was sent before the latest answer, each failure still counts towards the usual rate.
+    if (this.isUrlBroken(place) && sentAt > own.answeredSentAt) return undefined;
     const isOwn =
       own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own, false, isEarly);
     const isWhole =

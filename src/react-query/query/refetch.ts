@@ -2,7 +2,7 @@ import { focusManager, notifyManager, type Query, type QueryClient } from '@tans
 import { reportOf } from '../../operation/error-info.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { between, type Clock, type Random } from '../../lib/clock.ts';
-import { createAlarm, type SleepDetector } from '../../lib/timer.ts';
+import { type Alarm, createAlarm, type SleepDetector, startAlarm } from '../../lib/timer.ts';
 import { isUnavailable } from '../../policy/outcome.ts';
 import { isServer } from '../instance.ts';
 import type { QueryRecords } from './records.ts';
@@ -152,17 +152,20 @@ export function refetchWhenBack(
     byQuery.get(failed) === own.deref() &&
     failed.state.status === 'error' &&
     failed.state.fetchStatus === 'idle';
-  const refetchSoon = (failed: Query, afterMs = 0): unknown =>
-    clock.setTimeout(
-      () => refetchIf(failed, isFailed(failed)),
-      afterMs + between(random, 0, spreadMs),
-    );
+  // It keeps neither the query, whose client may be dropped, nor a process.
+  const refetchSoon = (failed: Query, afterMs = 0): Alarm => {
+    const reference = new WeakRef(failed);
+    return startAlarm(clock, afterMs + between(random, 0, spreadMs), () => {
+      const waiting = reference.deref();
+      if (waiting) refetchIf(waiting, isFailed(waiting));
+    });
+  };
   const limitedMs = at.admission.origin.limits.until(at.sent.limitScope) - clock.now();
   if (operation.route.down())
     watchRecovery(query, operation, byQuery, isFailed, (failed) => void refetchSoon(failed));
   else if (limitedMs > 0 && limitedMs <= maxLimitMs && !isServer()) {
-    const timer = refetchSoon(query, limitedMs);
-    record.watch(() => clock.clearTimeout(timer));
+    const setAlarm = refetchSoon(query, limitedMs);
+    record.watch(() => setAlarm(Infinity));
   }
 }
 
