@@ -210,10 +210,12 @@ function drawWait({
   const backoff = isUnpaused ? 'none' : policy.backoff;
   // Field by field: spreading the policy takes several times as long.
   const stepMs = backoffDelay({ backoff, baseMs, factor, capMs, retry, previousBackoffMs }, random);
-  // After a fast retry, too, its retries are no earlier than React Query's own, which begin with the operation.
-  const ownAt = operation.startedAt + policy.baseMs * (2 ** retry - 1);
+  // Where its first retry was earlier than React Query's own, the second makes up for that.
+  const { baseMs: firstMs } = policy;
+  const owedMs =
+    operation.retriedFor.length === 1 ? Math.max(0, firstMs - (previousBackoffMs ?? firstMs)) : 0;
   const backoffMs = isUnpaused
-    ? Math.floor(Math.max(stepMs, ownAt - context.nowMs) * (1 + foreignJitter * random()))
+    ? Math.floor((stepMs + owedMs) * (1 + foreignJitter * random()))
     : stepMs;
   const leastMs =
     retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));

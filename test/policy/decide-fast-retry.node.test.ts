@@ -102,3 +102,37 @@ test('the wait is drawn from 0 to 50 ms', () => {
   );
   expect(waits).toEqual([0, 10, 25, 49]);
 });
+
+/** The waits before four retries of a query that nothing pauses, whose first retry went after `firstMs`. */
+function unpausedWaits(firstMs: number, policy: PolicyOptions): (number | string)[] {
+  const context = { nowMs, random: () => 0, isUnpaused: true };
+  const waits = [1, 2, 3, 4].map((attempt) =>
+    attempt === 1
+      ? firstMs
+      : waitOf(failures.network, {
+          operation: anOperation({
+            kind: 'query',
+            attempt,
+            retriedFor: Array.from({ length: attempt - 1 }, () => 'network' as const),
+            previousBackoffMs: attempt === 2 ? firstMs : 60_000,
+          }),
+          policy: { maxRetries: 9, deadlineMs: 900_000, ...policy },
+          context,
+        }),
+  );
+  return waits;
+}
+
+test.each<[what: string, firstMs: number, policy: PolicyOptions, waits: number[]]>([
+  ['a fast retry', 25, {}, [25, 2975, 4000, 8000]],
+  ['a drawn wait', 400, {}, [400, 2600, 4000, 8000]],
+  ['a wait as long as React Query’s own', 1000, {}, [1000, 2000, 4000, 8000]],
+  ['a longer one', 1050, {}, [1050, 2000, 4000, 8000]],
+  ['a fast retry, where waits do not grow', 25, { factor: 1 }, [25, 1975, 1000, 1000]],
+  ['a fast retry, up to a cap', 25, { capMs: 2000 }, [25, 2975, 2000, 2000]],
+])(
+  'after %s, a query that nothing pauses is asked no earlier than by React Query alone',
+  (_what, firstMs, policy, waits) => {
+    expect(unpausedWaits(firstMs, policy)).toEqual(waits);
+  },
+);
