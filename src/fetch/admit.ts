@@ -21,14 +21,14 @@ import { dropped, pausedText } from './attempt/failure.ts';
 import { pauseAt } from './pause.ts';
 import { type RecordOutcome, Sending } from './attempt/sending.ts';
 
-/** What the way out stands on. */
+/** The dependencies of admissions. */
 interface AdmissionsContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly operations: Operations;
 }
 
-/** What lies in front of all origins. */
+/** The network, the page and the options that all origins share. */
 interface Surroundings {
   readonly connectivity: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'>;
   readonly network: Network;
@@ -177,7 +177,7 @@ function createRecorder(
     const limit = fields?.read(response.headers, clock.now());
     if (limit) admission.allow(limitScope, limit);
     if (isRefusal(outcome)) admission.refuse(limitScope, sentAt, retryAfterMs, error);
-    // How long an outage is nobody knows so well: after a longer one than is waited for, it is probed.
+    // A server can hardly know how long its outage is: beyond the longest wait, it is probed.
     else if (isTold && retryAfterMs <= operation.policyOf(request).maxRetryAfterMs)
       admission.pause(limitScope, retryAfterMs, error);
   };
@@ -220,7 +220,7 @@ function refuse(operation: Operation, request: SentRequest, admission: Admission
   const { errors } = operation;
   const { reason, retryAt } = admission.whyPaused(targetOf(operation, request));
   if (errors.lastError !== undefined) return errors.recordExpiry(retryAt);
-  // What an earlier submission, or another request of the attempt, may have done, this one does not undo.
+  // This one does not undo what an earlier submission, or another request of the attempt, may have done.
   const processed = operation.effects.wasSent() ? 'unknown' : 'no';
   const outcome: Failure = { kind: 'paused-too-long', reason, retryAt, processed };
   const text = `${pausedText[reason]}. The request was not sent.`;

@@ -6,10 +6,10 @@ import type { Environment } from '../operation/environment.ts';
 import type { Failure } from '../policy/outcome.ts';
 import { definePolicy, inPolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
 
-/** What an answer is expected to be: `any` means that nothing is. */
+/** The expected content of an answer: `any` accepts everything. */
 export type Expected = 'json' | 'any';
 
-/** What an API is declared to do about idempotency keys: the part that does not depend on where it takes them. */
+/** The declared behaviour of an API towards idempotency keys: the part that does not depend on where it takes them. */
 export interface IdempotencyRules {
   /** The most characters that a key may have. A UUID that is too long goes without its dashes: 32. @default Infinity */
   readonly maxLength?: number | undefined;
@@ -68,13 +68,13 @@ export interface BodyIdempotency extends IdempotencyRules {
   readonly format?: undefined;
 }
 
-/** What an API is declared to do about idempotency keys. */
+/** The declared behaviour of an API towards idempotency keys. */
 export type IdempotencyDeclaration = HeaderIdempotency | BodyIdempotency;
 
 /** A declaration with the code of keys: one of `profiles`, or made by `defineIdempotency`. */
 export type IdempotencyProfile = IdempotencyDeclaration & MadeBy<'defineIdempotency'>;
 
-/** What is known of the API behind some URLs. */
+/** The declared facts of the API behind some URLs. */
 export interface ApiProfile {
   /**
    * Which requests it is about. The first profile that matches a request counts, and only that one.
@@ -86,7 +86,7 @@ export interface ApiProfile {
    * | a function of the URL | if it returns true; one that throws or is asynchronous fits nothing |
    */
   readonly match: string | RegExp | ((url: URL) => boolean);
-  /** What its good answers must be: see `expect` of `steady.fetch`. @default json for `steady.json`, else any */
+  /** The content that its good answers must have: see `expect` of `steady.fetch`. @default json for `steady.json`, else any */
   readonly expect?: Expected | undefined;
   /** How its failures are answered. */
   readonly policy?: PolicyOptions | undefined;
@@ -104,7 +104,7 @@ export interface ApiProfile {
    * ```
    */
   readonly endpoint?: string | ((method: string, url: URL) => string) | undefined;
-  /** What a Retry-After or a RateLimit of its answers speaks for. @default 'endpoint' */
+  /** The scope of a Retry-After or a RateLimit in its answers. @default 'endpoint' */
   readonly limitsApplyTo?: 'endpoint' | 'api' | undefined;
   /**
    * A part of the origin with a rate limit and a fate of its own: its requests have a health, a
@@ -115,7 +115,7 @@ export interface ApiProfile {
   readonly concurrency?: MadeBy<'limitConcurrency'> | undefined;
   /** How its answers tell its rate limit, where that is not as elsewhere: in headers of its own. @default that of the instance */
   readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
-  /** What its answers and errors show otherwise than by their status, such as GraphQL errors with status 200. @default none */
+  /** Reads outcomes that its answers and errors show otherwise than by their status, such as GraphQL errors with status 200. @default none */
   readonly outcomes?: MadeBy<'classifyOutcomes'> | undefined;
   /** How its requests carry credentials, and get new ones after a 401. @default as they are sent */
   readonly auth?: MadeBy<'refreshOn401'> | undefined;
@@ -133,7 +133,7 @@ export interface ApiProfile {
 /** The part of what `classifyOutcomes` brings that reads errors. */
 export interface ErrorReader {
   readonly by: 'classifyOutcomes';
-  /** What an error shows, of which this is known; undefined when nothing is said of it. */
+  /** The failure that an error shows, given the one that is known; undefined if it shows no other. */
   readonly ofError: (error: unknown, known: Failure) => Failure | undefined;
 }
 
@@ -146,7 +146,7 @@ export interface PassedRequest {
   readonly url: string;
 }
 
-/** What the arguments of a request mean to an option of its API. */
+/** The meaning of a request's arguments for an option of its API. */
 export interface Inspected {
   /** The idempotency key that the request carries already. */
   readonly ownKey?: string | undefined;
@@ -175,7 +175,7 @@ export type FindApi = (url: string) => Api | undefined;
 
 const nothing: Inspected = {};
 
-/** What the arguments of a request mean to its API. */
+/** Reads the meaning of a request's arguments for its API. */
 export function inspect(api: Api | undefined, passed: PassedRequest): Inspected {
   let known = nothing;
   for (const extension of api?.extensions ?? [])

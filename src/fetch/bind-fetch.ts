@@ -48,7 +48,7 @@ export interface BoundFetch {
   readonly isReading: () => boolean;
 }
 
-/** What sends for an operation. */
+/** The sender behind an operation. */
 interface Sender extends Fetches {
   readonly signals: Signals;
 }
@@ -89,7 +89,7 @@ export function bindFetch(
   };
 }
 
-/** What a mutationFn is told of its attempt. */
+/** The context of a mutationFn about its attempt. */
 interface AttemptContext extends Fetches {
   readonly json: SteadyJson;
   readonly idempotencyKey: string;

@@ -21,9 +21,9 @@ export function endpointOf(method: string, url: string): string {
 interface Target {
   /** The unit of outages and probes. */
   readonly endpoint: string;
-  /** What fails by itself: method and URL, but for endpoints that an API names. */
+  /** The unit that fails by itself: method and URL, but for endpoints that an API names. */
   readonly resource: string;
-  /** What a Retry-After or RateLimit of its answer speaks for. */
+  /** The scope of a Retry-After or RateLimit in its answer. */
   readonly limitScope: string;
 }
 

@@ -35,7 +35,7 @@ export interface Extension extends Inspector {
     attempt: Attempt,
     response: Response,
     failure: AnswerFailure | undefined,
-    /** What the headers alone have shown. */
+    /** The failure that the headers alone have shown. */
     shown: AnswerFailure | undefined,
   ) => Promise<AnswerFailure | undefined>;
   /** @throws the failure, with what is known of it. */
@@ -54,7 +54,7 @@ export type Recovery =
   | { readonly resend: RequestInit; readonly response?: undefined }
   | { readonly response: Response; readonly resend?: undefined };
 
-/** What an operation with a submission brings: an app without submissions does not bundle it. */
+/** The extension of an operation with a submission: an app without submissions does not bundle it. */
 export interface SubmissionExtension extends Extension, SubmissionHook {
   readonly by: 'submission';
 }
@@ -96,5 +96,5 @@ export function endExtensions(attempt: Attempt, outcome: Outcome): void {
   for (const { end } of extensionsOf(attempt.request)) end?.(attempt, outcome);
 }
 
-/** Of each 401 that came because nobody could be asked for new credentials: when they can be again, in epoch milliseconds. */
+/** By each 401 whose credentials could not be renewed: when that is tried again, in epoch milliseconds. */
 export const renewableAt: WeakMap<Failure, number> = new WeakMap();

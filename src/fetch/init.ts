@@ -5,7 +5,7 @@ import { toUrl } from '../lib/input/url.ts';
 import { inPolicy, type PolicyOptions, type Timeout } from '../policy/options.ts';
 import type { Expected } from './api.ts';
 
-/** What fetch takes, and a key. */
+/** The init of fetch, and a key. */
 export interface KeyedInit extends RequestInit {
   /**
    * The idempotency key of this request, sent as the profile of its API declares. It is yours: give
@@ -50,11 +50,11 @@ export interface SteadyInit extends KeyedInit {
    * @default that of its API; else `json` for `steady.json`, and for `steady.fetch` all but the HTML page that a write was redirected to
    */
   readonly expect?: Expected | undefined;
-  /** How a failure of this call is answered by whoever owns the retries. */
+  /** How the owner of the retries answers a failure of this call. */
   readonly policy?: PolicyOptions | undefined;
 }
 
-/** What `steady.json` passes on besides. */
+/** The members that `steady.json` passes on besides. */
 export interface JsonSteadyInit extends SteadyInit {
   readonly defaultExpect?: Expected | undefined;
 }
@@ -199,7 +199,7 @@ const replacing = [
   'window',
 ];
 
-/** What `steady.fetch` and `steady.json` take besides. */
+/** The members that `steady.fetch` and `steady.json` take besides. */
 const own = ['idempotencyKey', 'step', 'timeout', 'idempotent', 'expect', 'policy', 'json'];
 
 /**

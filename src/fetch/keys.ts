@@ -128,7 +128,7 @@ function warnOfSilence(operations: Operations, { method, url, api }: SteadyReque
   );
 }
 
-/** What an operation with a submission, or with a key that was sent, adds to its requests. */
+/** The extension for operations with a submission, or with a key that was sent. */
 export const submissionExtension: SubmissionExtension = {
   by: 'submission',
   prepare({ operations }, request) {

@@ -3,7 +3,7 @@ import type { Operation } from '../operation/operation.ts';
 import type { Admission } from '../origin/admission.ts';
 import type { Ask, Pause, Permit, Waiter, WaitListener } from '../origin/ask.ts';
 
-/** How a pause ended: by a permit, at its end without one, or because nobody wants it any more. */
+/** How a pause ended: by a permit, at its end without one, or because it is no longer wanted. */
 export type Release = Permit | 'expired' | 'dropped';
 
 /** Waits for an attempt's turn for the admission of its origin, and shows the wait on its operation. */

@@ -19,7 +19,7 @@ import {
   type SteadyInit,
 } from './init.ts';
 
-/** What reading a request needs of its instance. */
+/** The dependencies of reading a request. */
 export interface RequestContext {
   readonly policy: Policy;
   readonly findApi: FindApi;
@@ -31,7 +31,7 @@ export interface RequestContext {
   readonly client?: { readonly errorMaker: (init: RequestInit) => ErrorMaker } | undefined;
 }
 
-/** What sends a request. */
+/** The sender of a request: its attempt. */
 interface Sender {
   /** The request has gone. */
   readonly isOut: boolean;
@@ -55,7 +55,7 @@ export class SteadyRequest implements RequestFacts, Live {
   signal: AbortSignal | undefined;
   /** The unit of health that it counts for. */
   readonly endpoint: string;
-  /** What fails by itself. */
+  /** The unit that fails by itself. */
   readonly resource: string;
   /** The requests that a Retry-After of its answer speaks for. */
   readonly limitScope: string;
@@ -66,7 +66,7 @@ export class SteadyRequest implements RequestFacts, Live {
   readonly idempotent: boolean | undefined;
   /** The policy of the call. */
   readonly callPolicy: PolicyOptions | undefined;
-  /** What a good answer must be. */
+  /** The content that a good answer must have. */
   readonly expect: Expected | undefined;
   /** Another client sends it, and makes its own error of a status. */
   readonly isRaw: boolean;

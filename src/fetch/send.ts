@@ -103,7 +103,7 @@ async function transmit(attempt: Attempt): Promise<Response> {
   return answer;
 }
 
-/** What an answer means to its API, whose headers alone have shown this; undefined where that has nothing to say. */
+/** The failure that an answer is to its API, given what its headers have shown; undefined where no extension classifies it. */
 function classify(
   attempt: Attempt,
   response: Response,

@@ -16,7 +16,7 @@ import { bodyBytes, headersLimitOf, type Limited, measureText } from './headers-
 import type { Line, Lines } from './line.ts';
 import { type Progress, Silence } from './silence.ts';
 
-/** What a client is given, which follows redirects by itself. */
+/** The init for a client, which follows redirects by itself. */
 export interface ClientInit extends RequestInit {
   /** The headers that may go to no other origin. */
   readonly credentialNames?: readonly string[] | undefined;
@@ -40,7 +40,7 @@ export interface Client {
   readonly errorMaker: (init: RequestInit) => ErrorMaker;
 }
 
-/** What an attempt needs of its instance. */
+/** The dependencies of an attempt. */
 export interface FetchContext extends Environment, TimeLimitContext, RequestContext {
   readonly transport: Transport;
   /** Another client, where that sends by a transport of its own. */
@@ -63,7 +63,7 @@ export interface FetchContext extends Environment, TimeLimitContext, RequestCont
   readonly admit: (request: SteadyRequest) => Sending | undefined | Promise<Sending>;
 }
 
-/** What is done with a request that broke off while the page may be on its way out. */
+/** Handles requests that broke off while the page may be on its way out. */
 export interface Outlive {
   readonly outlivePage: (attempt: Attempt, isWhole: boolean) => Promise<Response | undefined>;
   readonly askAgain: (
@@ -93,7 +93,7 @@ export class Attempt implements EventListenerObject {
   readonly silence: Silence;
   /** A time limit of ours, not the caller, has stopped it. */
   isLate = false;
-  /** What its headers show, where they show that it failed. */
+  /** The failure that its headers show; undefined if they show none. */
   failure: Failure | undefined;
   readonly #controller: AbortController = new AbortController();
   readonly #limited: Limited;
@@ -151,7 +151,7 @@ export class Attempt implements EventListenerObject {
   get isAborted(): boolean {
     return !!this.request.signal?.aborted;
   }
-  /** What it may do at the server; undefined where nothing was sent. */
+  /** The effect that it may have at the server; undefined where nothing was sent. */
   get effect(): Effect | undefined {
     return this.sending?.effect;
   }

@@ -40,7 +40,7 @@ export function classifyStatus(
   return limits?.readRefusal(failure, headers, now) ?? failure;
 }
 
-/** What a server that says nothing better sends JSON as; only the body itself can tell. */
+/** The content types of servers that declare none: only the body itself can tell. */
 const undecided = ['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'];
 
 /**
@@ -72,5 +72,5 @@ export function isJsonAnswer(response: Response): boolean {
   return isJson(mediaType(response));
 }
 
-/** What the content type is called in a message. */
+/** The content type, as a message names it. */
 export const shownType = (response: Response): string => mediaType(response) || 'nothing';

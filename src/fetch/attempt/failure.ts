@@ -114,7 +114,7 @@ export function failed(attempt: Attempt, cause: unknown, response?: Response): u
   return fail(attempt, NetworkError, what, failures.network, { cause });
 }
 
-/** What platforms say of every request without an answer. */
+/** The messages of platforms for every request without an answer. */
 const standard =
   /^(|Failed to fetch|fetch failed|Load failed|Network request failed|NetworkError when .*)$/;
 

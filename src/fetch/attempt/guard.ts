@@ -65,7 +65,7 @@ function isByteStream(stream: ReadableStream): boolean {
 /** One guarded answer, or a clone of one, and all that is read of it. */
 export class Guard {
   readonly response: Response;
-  /** What was handed out first, of which this may be a clone: an error of either names it. */
+  /** The answer that was handed out first, of which this may be a clone: an error of either names it. */
   readonly #original: Response;
   readonly #attempt: Attempt;
   readonly #source: Source;

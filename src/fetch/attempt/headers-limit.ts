@@ -11,7 +11,7 @@ const unrepeatableMs = 60_000;
 /** The limit of an operation is doubled so often: a server that hangs is not waited for much longer. */
 const mostDoublings = 2;
 
-/** What the time limit of an attempt is made of. */
+/** The facts that the time limit of an attempt depends on. */
 export interface Limited {
   /** Its operation sends it again, if it is late. */
   readonly isRepeated: boolean;

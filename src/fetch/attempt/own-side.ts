@@ -135,7 +135,7 @@ function interceptorError(cause: unknown): Foreign | undefined {
   return isRefused ? root : undefined;
 }
 
-/** What an error that is not ours may have. */
+/** The members that another library's error may have. */
 interface Foreign {
   readonly name?: string;
   readonly message?: string;

@@ -6,10 +6,9 @@ import type { Attempt } from './attempt.ts';
 import { classifyStatus, succeeded } from './classify.ts';
 
 /**
- * To be asked about every request, and every body, that has broken off. What does so while the page
- * may be on its way out stays open until its fate is known. Where the page stays, and all of the
- * answer is wanted, the request is sent again if that does no harm; otherwise nobody knows what came
- * of it, and there is no answer.
+ * Call it for every request, and every body, that has broken off. If the page may be on its way out, the request
+ * stays open until the fate of the page is known. If the page stays, and all of the answer is wanted, the request is
+ * sent again where that does no harm. Otherwise its outcome stays unknown, and there is no answer.
  */
 export async function outlivePage(
   attempt: Attempt,

@@ -17,7 +17,7 @@ export class Sending {
   readonly request: SteadyRequest;
   readonly admission: Admission;
   readonly permit: Permit;
-  /** What it may do at the server; undefined until it is out. */
+  /** The effect that it may have at the server; undefined until it is out. */
   effect: Effect | undefined;
   /** When it went out, in epoch milliseconds. */
   sentAt: number = -Infinity;

@@ -8,7 +8,7 @@ export interface Progress {
   readonly recordProgress: () => void;
 }
 
-/** What a silence needs of its attempt. */
+/** The dependencies of a silence. */
 interface SilenceContext {
   readonly clock: Clock;
   readonly page?: { readonly wasAsleep: (since: number) => boolean } | undefined;
@@ -23,7 +23,7 @@ export class Silence implements Queued, Progress {
   readonly #clock: Clock;
   readonly #limit: TimeLimit;
   readonly #onEnd: () => void;
-  /** What is awaited while no body is read: the headers, or a reader of a body. */
+  /** Awaited while no body is read: the headers, or a reader of a body. */
   #awaited: 'nothing' | 'headers' | 'reader' = 'nothing';
   /** The reads of its body that are under way. */
   #reads = 0;

@@ -61,7 +61,7 @@ export function admitInOrder(context: OrderContext, admit: Admit): Admit {
     const isBehind = (): boolean => !signal?.aborted && write?.obstacle() === 'open';
     const end = await letGoFirst(clock, operation, isBehind, endAt, true, operations.waits);
     if (end === 'dropped') throw dropped(request, signal);
-    // What it waits for may have been done.
+    // The write that it waits for may have been done.
     if (end === 'expired') throw supersede(context, request);
     return admitWrite(request, endAt) as Sending | Promise<Sending>;
   };
