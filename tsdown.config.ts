@@ -35,7 +35,7 @@ function nameRequires(code: string): string {
  * that they need, since they write the mode themselves.
  */
 const processOfPage = `globalThis.process ??= { env: { NODE_ENV: 'production' } };\n`;
-const pathOfProcess = 'lib/process-of-page.js';
+const pathOfProcess = 'core/lib/process-of-page.js';
 
 const importProcess: Rolldown.Plugin = {
   name: 'process-of-page',
@@ -50,7 +50,7 @@ const markClient: Rolldown.Plugin = {
   name: 'use-client',
   renderChunk: (code, { fileName }) =>
     !code.startsWith('"use client"') &&
-    /^(?:react|ui|testing\/render|devtools)\b.*\.js$/.test(fileName) &&
+    /^(?:core\/react|outbox\/react|react|ui|testing\/render|devtools)\b.*\.js$/.test(fileName) &&
     (fileName.startsWith('devtools') || /(?<![.\w])(?:use[A-Z]\w*|createContext)\(/.test(code))
       ? `'use client';\n${code}`
       : undefined,

@@ -1,9 +1,9 @@
-export type { ApiProfile } from './fetch/api.ts';
-export type { CheckOptions, ConnectivityOptions } from './connectivity/check.ts';
-export type { ConnectivitySource, ConnectivitySourceState } from './connectivity/page-life.ts';
-export type { RawFetch, SteadyFetch } from './fetch/fetch.ts';
-export type { Expected } from './fetch/api.ts';
-export type { SteadyInit } from './fetch/init.ts';
+export type { ApiProfile } from './core/fetch/api.ts';
+export type { CheckOptions, ConnectivityOptions } from './core/connectivity/check.ts';
+export type { ConnectivitySource, ConnectivitySourceState } from './core/connectivity/page-life.ts';
+export type { RawFetch, SteadyFetch } from './core/fetch/fetch.ts';
+export type { Expected } from './core/fetch/api.ts';
+export type { SteadyInit } from './core/fetch/init.ts';
 export {
   HttpError,
   isHttpError,
@@ -17,52 +17,60 @@ export {
   SteadfetchError,
   TimeoutError,
   UnexpectedContentError,
-} from './operation/errors.ts';
-export type { SteadfetchErrorCode, SteadfetchErrorInit } from './operation/errors.ts';
+} from './core/operation/errors.ts';
+export type { SteadfetchErrorCode, SteadfetchErrorInit } from './core/operation/errors.ts';
 export {
   type ConditionalRequest,
   conditionalWrites,
   type ConditionalWritesOptions,
   type WasOursContext,
-} from './api/conditional-writes.ts';
-export { type ClassifiedFailure, classifyOutcomes, type OutcomeReaders } from './api/outcomes.ts';
-export { deadlineHeader, type DeadlineHeaderOptions } from './api/deadline-header.ts';
-export { type RefreshContext, refreshOn401, type RefreshOptions } from './api/refresh-on-401.ts';
-export { defineIdempotency } from './idempotency/profiles.ts';
+} from './core/api/conditional-writes.ts';
+export {
+  type ClassifiedFailure,
+  classifyOutcomes,
+  type OutcomeReaders,
+} from './core/api/outcomes.ts';
+export { deadlineHeader, type DeadlineHeaderOptions } from './core/api/deadline-header.ts';
+export {
+  type RefreshContext,
+  refreshOn401,
+  type RefreshOptions,
+} from './core/api/refresh-on-401.ts';
+export { defineIdempotency } from './core/idempotency/profiles.ts';
 export type {
   BodyIdempotency,
   HeaderIdempotency,
   IdempotencyDeclaration,
   IdempotencyProfile,
   IdempotencyRules,
-} from './fetch/api.ts';
-export { profiles } from './idempotency/profiles.ts';
-export type { KeyedInit } from './fetch/init.ts';
-export { createIdempotencyKey } from './idempotency/key.ts';
-export type { KeyForm } from './idempotency/key.ts';
-export type { MadeBy } from './lib/input/made-by.ts';
-export { outcomeOf } from './operation/errors.ts';
-export { type Problem, problemOf } from './operation/parts/problem.ts';
-export { rateLimitFields } from './headers/rate-limit.ts';
-export { fallback, type Fallback } from './react-query/query/fallback.ts';
-export type { FallbackContext } from './react-query/query/fallback.ts';
-export type { Listener, OperationResult, SteadfetchEvent } from './operation/events.ts';
-export type { JsonInit, SteadyJson } from './fetch/json.ts';
-export type { OriginState } from './origin/status.ts';
-export type { OriginOptions } from './origin/origin.ts';
-export { limitConcurrency, type ConcurrencyOptions } from './origin/origin.ts';
-export type { HealthOptions } from './origin/health/health.ts';
-export { shareAcrossTabs } from './tabs/share-across-tabs.ts';
-export type { ShareChannel, SharePorts } from './tabs/ports.ts';
-export type { TabLife } from './tabs/ports.ts';
-export type { BackoffInput, BackoffType } from './policy/backoff.ts';
-export { backoffDelay } from './policy/backoff.ts';
-export type { Clock, KeySource, Random, Transport } from './lib/clock.ts';
-export { decide } from './policy/decide.ts';
-export type { DecideContext } from './policy/decide.ts';
-export type { Decision, StopReason } from './policy/decide.ts';
-export type { Operation, OperationRef, RetryReason } from './policy/operation.ts';
-export { presets } from './policy/options.ts';
+} from './core/fetch/api.ts';
+export { profiles } from './core/idempotency/profiles.ts';
+export type { KeyedInit } from './core/fetch/init.ts';
+export { createIdempotencyKey } from './core/idempotency/key.ts';
+export type { KeyForm } from './core/idempotency/key.ts';
+export type { MadeBy } from './core/lib/input/made-by.ts';
+export { outcomeOf } from './core/operation/errors.ts';
+export { type Problem, problemOf } from './core/operation/parts/problem.ts';
+export { rateLimitFields } from './core/headers/rate-limit.ts';
+export { fallback, type Fallback } from './core/react-query/query/fallback.ts';
+export type { FallbackContext } from './core/react-query/query/fallback.ts';
+export type { Listener, OperationResult, SteadfetchEvent } from './core/operation/events.ts';
+export type { JsonInit, SteadyJson } from './core/fetch/json.ts';
+export type { OriginState } from './core/origin/status.ts';
+export type { OriginOptions } from './core/origin/origin.ts';
+export { limitConcurrency, type ConcurrencyOptions } from './core/origin/origin.ts';
+export type { HealthOptions } from './core/origin/health/health.ts';
+export { shareAcrossTabs } from './core/tabs/share-across-tabs.ts';
+export type { ShareChannel, SharePorts } from './core/tabs/ports.ts';
+export type { TabLife } from './core/tabs/ports.ts';
+export type { BackoffInput, BackoffType } from './core/policy/backoff.ts';
+export { backoffDelay } from './core/policy/backoff.ts';
+export type { Clock, KeySource, Random, Transport } from './core/lib/clock.ts';
+export { decide } from './core/policy/decide.ts';
+export type { DecideContext } from './core/policy/decide.ts';
+export type { Decision, StopReason } from './core/policy/decide.ts';
+export type { OperationFacts, OperationRef, RetryReason } from './core/policy/operation.ts';
+export { presets } from './core/policy/options.ts';
 export type {
   Policy,
   PolicyOptions,
@@ -72,25 +80,28 @@ export type {
   Timeout,
   WhenBack,
   WhenDown,
-} from './policy/options.ts';
-export type { Failure, PauseReason, Outcome, Processed } from './policy/outcome.ts';
-export type { DeclaredRateLimit, RateLimitDialect } from './headers/rate-limit.ts';
-export { parseRetryAfter } from './headers/retry-after.ts';
-export type { RetryAfterContext } from './headers/retry-after.ts';
-export { composePersister, type ComposedPersister } from './react-query/query/compose-persister.ts';
-export { mergeDefaultOptions } from './react-query/default-options.ts';
-export { createSteadfetch } from './react-query/create-steadfetch.ts';
-export { watchConnectivity } from './react-query/network.ts';
-export { observeOnly } from './react-query/observe.ts';
-export { mutationOptions } from './react-query/mutation/options.ts';
+} from './core/policy/options.ts';
+export type { Failure, PauseReason, Outcome, Processed } from './core/policy/outcome.ts';
+export type { DeclaredRateLimit, RateLimitDialect } from './core/headers/rate-limit.ts';
+export { parseRetryAfter } from './core/headers/retry-after.ts';
+export type { RetryAfterContext } from './core/headers/retry-after.ts';
+export {
+  composePersister,
+  type ComposedPersister,
+} from './core/react-query/query/compose-persister.ts';
+export { mergeDefaultOptions } from './core/react-query/default-options.ts';
+export { createSteadfetch } from './core/react-query/create-steadfetch.ts';
+export { watchConnectivity } from './core/react-query/network.ts';
+export { observeOnly } from './core/react-query/observe.ts';
+export { mutationOptions } from './core/react-query/mutation/options.ts';
 export type {
   KeyedMutationOptions,
   SteadyMutationContext,
   SteadyMutationOptions,
-} from './react-query/mutation/options.ts';
-export { linkClient, rawFetchFor } from './react-query/link-client.ts';
-export { retry } from './react-query/retry.ts';
-export type { RetryContext, RetryFallback, RetryOptions } from './react-query/retry.ts';
+} from './core/react-query/mutation/options.ts';
+export { linkClient, rawFetchFor } from './core/react-query/link-client.ts';
+export { retry } from './core/react-query/retry.ts';
+export type { RetryContext, RetryFallback, RetryOptions } from './core/react-query/retry.ts';
 export type {
   AnyPersister,
   MutationPolicyOptions,
@@ -103,4 +114,4 @@ export type {
   Steadfetch,
   SteadfetchConfig,
   SteadyPersister,
-} from './react-query/steadfetch.ts';
+} from './core/react-query/steadfetch.ts';

@@ -20,4 +20,4 @@ export type { OutboxFilter } from './outbox/entries.ts';
 export type { OutboxState } from './outbox/state.ts';
 export type { DeadReason, RowError } from './outbox/store/row.ts';
 export type { OutboxCipher } from './outbox/codec.ts';
-export type { TabPorts } from './tabs/ports.ts';
+export type { TabPorts } from './core/tabs/ports.ts';

@@ -1,2 +1,2 @@
-export { retryPolicy } from './react-query/retry-policy.ts';
-export type { RetryPolicyOptions } from './react-query/retry-policy.ts';
+export { retryPolicy } from './core/react-query/retry-policy.ts';
+export type { RetryPolicyOptions } from './core/react-query/retry-policy.ts';

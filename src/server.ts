@@ -7,7 +7,7 @@ export {
   refuse,
   type Refusal,
 } from './server/idempotent-action.ts';
-export type { ActionState } from './lib/action-state.ts';
+export type { ActionState } from './core/lib/action-state.ts';
 export type { IdempotentActionOptions } from './server/action-options.ts';
 export {
   memoryStore,

@@ -20,7 +20,7 @@ npm run model
 6. Once all is well, all that was saved or pressed ends: as done, failed, or unknown (which is said).`;
 
 /** What stands behind them. */
-export const closing = `*Searched: all* is each state that can be reached; *a sample* (bitstate hashing) is as many as fit into 128 MB of bits. The models know the protocol and not the code: that the code does what the models do is the claim of the tests of \`test/outbox\`, \`test/form\` and \`test/server\`, and of [the proof on a lossy network](figures.md).
+export const closing = `*Searched: all* is each state that can be reached; *a sample* (bitstate hashing) is as many as fit into 128 MB of bits. The models know the protocol and not the code: that the code does what the models do is the claim of the tests of \`test/outbox\`, \`test/core/form\` and \`test/server\`, and of [the proof on a lossy network](figures.md).
 
 ## What is assumed, and what happens outside of it
 

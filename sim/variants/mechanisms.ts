@@ -18,7 +18,7 @@ const health = 'origin/health/health.ts';
 const endpointHealth = 'origin/health/endpoint-health.ts';
 const probes = 'origin/health/probe-schedule.ts';
 
-/** The mechanisms of src/origin, and what the package is without each of them. */
+/** The mechanisms of src/core/origin, and what the package is without each of them. */
 export const mechanisms: readonly Variant[] = [
   without(
     'health: nothing is taken for down, or paused',

@@ -1,15 +1,13 @@
-import { checkNames, reject } from '../lib/input/check.ts';
-import { firstOf } from '../lib/abort.ts';
-import { createFetch } from '../fetch/fetch.ts';
-import { type Instance, instanceOfSteady } from '../react-query/instance.ts';
-import type { Steadfetch } from '../react-query/steadfetch.ts';
+import { checkNames, reject } from '../core/lib/input/check.ts';
+import { firstOf } from '../core/lib/abort.ts';
+import { createFetch, instanceOfSteady, type Instance, type Steadfetch } from '../core/internal.ts';
 import { bodyOf } from './body.ts';
 import { toAxiosError } from './errors.ts';
 import { listHeaders } from './headers.ts';
 import { type AxiosInit, clientOf, failureOf, finish, type OpenStream, type Sent } from './send.ts';
 import type { Answer, Axios, AxiosStaticLike, Config, InnerAdapter } from './types.ts';
 import { readTarget } from './url.ts';
-import { inDevelopment } from '../lib/development.ts';
+import { inDevelopment } from '../core/lib/development.ts';
 
 /** An axios adapter, in the form of any version. */
 export type SteadyAxiosAdapter = (config: object) => Promise<never>;

@@ -1,4 +1,4 @@
-import { toUrl } from '../lib/input/url.ts';
+import { toUrl } from '../core/lib/input/url.ts';
 import { listHeaders } from './headers.ts';
 import type { Answer } from './types.ts';
 

@@ -1,6 +1,11 @@
-import { reportFailure, reportOf } from '../operation/error-info.ts';
-import { isNotSentError, isSteadfetchError, isTimeoutError } from '../operation/errors.ts';
-import type { FailureReport } from '../operation/facts.ts';
+import {
+  isNotSentError,
+  isSteadfetchError,
+  isTimeoutError,
+  reportFailure,
+  reportOf,
+  type FailureReport,
+} from '../core/internal.ts';
 import type { Answer, Axios, AxiosFailure, Config } from './types.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { toUrl } from '../lib/input/url.ts';
+import { toUrl } from '../core/lib/input/url.ts';
 import type { Config, ProgressHandler } from './types.ts';
 
 /**

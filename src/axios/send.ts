@@ -1,9 +1,13 @@
-import type { Client, ClientInit } from '../fetch/attempt/attempt.ts';
-import type { Progress } from '../fetch/attempt/silence.ts';
-import type { SteadyInit } from '../fetch/init.ts';
-import { originOf } from '../lib/input/url.ts';
-import { firstOf } from '../lib/abort.ts';
-import { isSteadfetchError, isTimeoutError } from '../operation/errors.ts';
+import {
+  isSteadfetchError,
+  isTimeoutError,
+  type Client,
+  type ClientInit,
+  type Progress,
+  type SteadyInit,
+} from '../core/internal.ts';
+import { originOf } from '../core/lib/input/url.ts';
+import { firstOf } from '../core/lib/abort.ts';
 import { isNodeStream, isWebStream, type NodeStream, readData, toResponse } from './answer.ts';
 import { forSending } from './body.ts';
 import { copyFacts, toAxiosError } from './errors.ts';

@@ -1,6 +1,6 @@
-import { parseRetryAfter } from '../headers/retry-after.ts';
-import { createIdempotencyKey, serializeKey } from '../idempotency/key.ts';
-import { systemClock } from '../lib/clock.ts';
+import { parseRetryAfter } from '../core/headers/retry-after.ts';
+import { createIdempotencyKey, serializeKey } from '../core/idempotency/key.ts';
+import { systemClock } from '../core/lib/clock.ts';
 import { type BodyType, fill, readJson, typeOfBody, variantsOf, withValue } from './body.ts';
 import { isAmbiguous, isDone, isInProgress } from './dialects.ts';
 import { CannotRun, CannotTell } from './finding.ts';

@@ -1,5 +1,5 @@
-import type { IdempotencyProfile } from '../fetch/api.ts';
-import { profiles } from '../idempotency/profiles.ts';
+import type { IdempotencyProfile } from '../core/fetch/api.ts';
+import { profiles } from '../core/idempotency/profiles.ts';
 import type { Answer } from './wire.ts';
 import { readJson } from './body.ts';
 

@@ -1,4 +1,4 @@
-import { systemClock } from '../lib/clock.ts';
+import { systemClock } from '../core/lib/clock.ts';
 import { Api } from './api.ts';
 import { calibrate, Evidence } from './evidence.ts';
 import { CannotRun, CannotTell, type Finding, skipped, unknown } from './finding.ts';

@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
-import { systemClock } from '../lib/clock.ts';
+import { systemClock } from '../core/lib/clock.ts';
 
 /** A request as it goes on the wire. */
 export interface Outgoing {

@@ -1,7 +1,11 @@
-import { type Health, leastRate } from '../origin/health/endpoint-health.ts';
-import { whenProbed } from '../origin/gates.ts';
-import type { Origin } from '../origin/origin.ts';
-import { everything, groupsOf } from '../origin/wait-queue.ts';
+import {
+  everything,
+  groupsOf,
+  leastRate,
+  whenProbed,
+  type Health,
+  type Origin,
+} from '../core/internal.ts';
 
 /** The state of one endpoint. Only endpoints that failed, waited or have a usual latency are listed. */
 export interface InspectedEndpoint {

@@ -1,4 +1,4 @@
-import { keyText } from '../lib/json.ts';
+import { keyText } from '../core/lib/json.ts';
 import { describeOutcome, pauses, reasons } from '../telemetry/words.ts';
 import type { DecidingOption } from './levels.ts';
 import type { RecordedEvent } from './recording/recording.ts';

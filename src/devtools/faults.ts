@@ -1,9 +1,8 @@
 import { onlineManager } from '@tanstack/react-query';
-import { targetOf } from '../fetch/endpoint.ts';
-import type { Transport } from '../lib/clock.ts';
-import { createStore, type Readable } from '../lib/store.ts';
-import { toUrl } from '../lib/input/url.ts';
-import type { Instance } from '../react-query/instance.ts';
+import { targetOf, type Instance } from '../core/internal.ts';
+import type { Transport } from '../core/lib/clock.ts';
+import { createStore, type Readable } from '../core/lib/store.ts';
+import { toUrl } from '../core/lib/input/url.ts';
 import { failTimes, rateLimited } from '../testing/faults/answer-faults.ts';
 import { cutBody, hang, networkError, slow } from '../testing/faults/connection-faults.ts';
 import { loseAnswer } from '../testing/faults/delivery-faults.ts';

@@ -1,16 +1,20 @@
 import { onlineManager, type QueryClient, type QueryKey } from '@tanstack/react-query';
-import { plainKey } from '../lib/json.ts';
-import type { Operation } from '../operation/operation.ts';
-import type { Origin } from '../origin/origin.ts';
-import { stateOf } from '../origin/status.ts';
-import type { AnyPauseReason } from '../react-query/status/status.ts';
-import { type Instance, instanceOfSteady } from '../react-query/instance.ts';
-import { runOf } from '../react-query/mutation/record.ts';
-import { mutationStatus } from '../react-query/status/mutation.ts';
-import { queryStatus } from '../react-query/status/query.ts';
-import type { Steadfetch } from '../react-query/steadfetch.ts';
-import type { StopReason } from '../policy/decide.ts';
-import type { OperationRef, RetryReason } from '../policy/operation.ts';
+import { plainKey } from '../core/lib/json.ts';
+import {
+  instanceOfSteady,
+  mutationStatus,
+  queryStatus,
+  runOf,
+  stateOf,
+  type AnyPauseReason,
+  type Instance,
+  type Operation,
+  type OperationRef,
+  type Origin,
+  type RetryReason,
+  type Steadfetch,
+  type StopReason,
+} from '../core/internal.ts';
 import { endpointsOf, type InspectedEndpoint, probedBy } from './endpoints.ts';
 
 /** The state of one origin, or of a declared partition of it. */

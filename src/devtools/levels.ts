@@ -1,8 +1,12 @@
-import type { FailureReport } from '../operation/facts.ts';
-import type { Operation } from '../operation/operation.ts';
-import type { Decision } from '../policy/decide.ts';
-import { type Policy, type PolicyOptions, presets } from '../policy/options.ts';
-import type { Failure } from '../policy/outcome.ts';
+import {
+  presets,
+  type Decision,
+  type Failure,
+  type FailureReport,
+  type Operation,
+  type Policy,
+  type PolicyOptions,
+} from '../core/internal.ts';
 
 /** An option behind a decision, and where it was set. */
 export interface DecidingOption {

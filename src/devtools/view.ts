@@ -1,5 +1,5 @@
-import { keyText } from '../lib/json.ts';
-import type { OperationRef } from '../policy/operation.ts';
+import { keyText } from '../core/lib/json.ts';
+import type { OperationRef } from '../core/internal.ts';
 import type { InspectedOrigin, OriginInspection } from './inspect.ts';
 import type { RecordedEvent } from './recording/recording.ts';
 

@@ -1,4 +1,4 @@
-import { pageOf } from '../lib/input/warn.ts';
+import { pageOf } from '../core/lib/input/warn.ts';
 import type { ParsedNode } from './node.ts';
 import { turnsOffQueries } from './retries.ts';
 import { rules } from './rules/all.ts';

@@ -1,4 +1,4 @@
-import type { BodyCheck } from '../fetch/attempt/body/body-source.ts';
+import type { BodyCheck } from '../core/internal.ts';
 
 /** A flag, and a length of four bytes. */
 export const headBytes = 5;

@@ -1,16 +1,19 @@
-import { readJson } from '../api/outcomes.ts';
-import type { ErrorReader } from '../fetch/api.ts';
-import type { Attempt } from '../fetch/attempt/attempt.ts';
-import { openBody } from '../fetch/attempt/body/body-source.ts';
-import type { Extension } from '../fetch/extension.ts';
-import { checkNames, reject } from '../lib/input/check.ts';
-import { code, type MadeBy } from '../lib/input/made-by.ts';
-import { isSteadfetchError } from '../operation/errors.ts';
-import { isIdempotentMethod } from '../policy/operation.ts';
-import type { Failure, HttpFailure } from '../policy/outcome.ts';
+import {
+  isIdempotentMethod,
+  isSteadfetchError,
+  openBody,
+  readJson,
+  type Attempt,
+  type ErrorReader,
+  type Extension,
+  type Failure,
+  type HttpFailure,
+} from '../core/internal.ts';
+import { checkNames, reject } from '../core/lib/input/check.ts';
+import { code, type MadeBy } from '../core/lib/input/made-by.ts';
 import { checkFrames, createBase64, endFlagOf, headBytes, isText } from './frames.ts';
 import { type CallStatus, failureOf, isRefusingRetries, toCode } from './status.ts';
-import { inDevelopment } from '../lib/development.ts';
+import { inDevelopment } from '../core/lib/development.ts';
 
 /** Stops the retries of an API while most of its calls fail: `retryThrottling` of a gRPC service config. */
 export interface RetryThrottling {

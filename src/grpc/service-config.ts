@@ -1,5 +1,5 @@
-import { rejectValue } from '../lib/input/check.ts';
-import type { PolicyOptions, ShouldRetry } from '../policy/options.ts';
+import { rejectValue } from '../core/lib/input/check.ts';
+import type { PolicyOptions, ShouldRetry } from '../core/internal.ts';
 import { toCode } from './status.ts';
 
 type Json = Readonly<Record<string, unknown>>;

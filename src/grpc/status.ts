@@ -1,5 +1,4 @@
-import { type ClassifiedFailure, toFailure } from '../api/outcomes.ts';
-import type { HttpFailure } from '../policy/outcome.ts';
+import { toFailure, type ClassifiedFailure, type HttpFailure } from '../core/internal.ts';
 
 /** gRPC's status codes, in order of their numbers, each with its HTTP equivalent (google.rpc.Code). */
 const codes = [

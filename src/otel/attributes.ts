@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
-import { toUrl } from '../lib/input/url.ts';
-import type { Outcome } from '../policy/outcome.ts';
+import { toUrl } from '../core/lib/input/url.ts';
+import type { Outcome } from '../core/internal.ts';
 import { placeOf } from '../telemetry/words.ts';
 
 // Names from https://opentelemetry.io/docs/specs/semconv/http/http-spans/. Names of our own begin with

@@ -1,7 +1,7 @@
 import type { Meter } from '@opentelemetry/api';
-import type { Readable } from '../lib/store.ts';
+import type { Readable } from '../core/lib/store.ts';
 import type { OutboxState } from '../outbox/state.ts';
-import type { Outcome, PauseReason } from '../policy/outcome.ts';
+import type { Outcome, PauseReason } from '../core/internal.ts';
 import type { TelemetryEvent } from '../telemetry/subscribe-all.ts';
 import { errorOf, methodOf, serverOf } from './attributes.ts';
 

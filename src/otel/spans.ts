@@ -9,9 +9,8 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api';
-import type { Enter, SteadfetchEvent } from '../operation/events.ts';
-import { toJson } from '../lib/json.ts';
-import { failures, type Outcome } from '../policy/outcome.ts';
+import { failures, type Enter, type Outcome, type SteadfetchEvent } from '../core/internal.ts';
+import { toJson } from '../core/lib/json.ts';
 import { errorOf, methodOf, statusOf, urlOf } from './attributes.ts';
 
 interface Shown {

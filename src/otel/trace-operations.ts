@@ -1,12 +1,11 @@
 import { type Meter, metrics, trace, type Tracer } from '@opentelemetry/api';
-import { isBoolean } from '../lib/input/callback.ts';
-import { checkNames, checkValue, isFunction } from '../lib/input/check.ts';
-import { instanceOfSteady } from '../react-query/instance.ts';
-import type { Steadfetch } from '../react-query/steadfetch.ts';
+import { isBoolean } from '../core/lib/input/callback.ts';
+import { checkNames, checkValue, isFunction } from '../core/lib/input/check.ts';
+import { instanceOfSteady, type Steadfetch } from '../core/internal.ts';
 import { subscribeAll, type TelemetrySources } from '../telemetry/subscribe-all.ts';
 import { createMeasures } from './measures.ts';
 import { createSpans } from './spans.ts';
-import { inDevelopment } from '../lib/development.ts';
+import { inDevelopment } from '../core/lib/development.ts';
 
 /** The options of {@link traceOperations}. */
 export interface TraceOptions extends TelemetrySources {

@@ -1,6 +1,6 @@
-import { createIdempotencyKey } from '../idempotency/key.ts';
-import type { Clock } from '../lib/clock.ts';
-import { unsettled, withLimit } from '../lib/timer.ts';
+import { createIdempotencyKey } from '../core/internal.ts';
+import type { Clock } from '../core/lib/clock.ts';
+import { unsettled, withLimit } from '../core/lib/timer.ts';
 import { discarded, type EntryFacts, notCleared } from './errors.ts';
 import type { OutboxParts } from './delivery/engine.ts';
 import { reasonOf } from './store/disk.ts';

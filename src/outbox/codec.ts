@@ -1,6 +1,6 @@
-import { reject } from '../lib/input/check.ts';
-import type { Clock } from '../lib/clock.ts';
-import { unsettled, withLimit } from '../lib/timer.ts';
+import { reject } from '../core/lib/input/check.ts';
+import type { Clock } from '../core/lib/clock.ts';
+import { unsettled, withLimit } from '../core/lib/timer.ts';
 import type { HandlerDefinition } from './handler.ts';
 import type { DeadReason, Row } from './store/row.ts';
 

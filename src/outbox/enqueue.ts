@@ -1,12 +1,14 @@
-import { createIdempotencyKey } from '../idempotency/key.ts';
-import { promptBeforeUnload } from '../lib/browser/page.ts';
-import type { Clock } from '../lib/clock.ts';
-import { reject } from '../lib/input/check.ts';
-import { reportFailure } from '../operation/error-info.ts';
-import { isSteadfetchError } from '../operation/errors.ts';
-import type { Operation } from '../operation/operation.ts';
-import type { Decision } from '../policy/decide.ts';
-import { failures } from '../policy/outcome.ts';
+import {
+  createIdempotencyKey,
+  failures,
+  isSteadfetchError,
+  reportFailure,
+  type Decision,
+  type Operation,
+} from '../core/internal.ts';
+import { promptBeforeUnload } from '../core/lib/browser/page.ts';
+import type { Clock } from '../core/lib/clock.ts';
+import { reject } from '../core/lib/input/check.ts';
 import type { Codec } from './codec.ts';
 import { discarded, disposedOf, type EntryFacts } from './errors.ts';
 import { type HandlerDefinition, scopeOf } from './handler.ts';

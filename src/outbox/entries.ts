@@ -1,7 +1,6 @@
-import { createIdempotencyKey } from '../idempotency/key.ts';
+import { createIdempotencyKey, type PauseReason } from '../core/internal.ts';
 import { needsNewKey } from './errors.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { PauseReason } from '../policy/outcome.ts';
+import type { Clock } from '../core/lib/clock.ts';
 import { readVariables } from './codec.ts';
 import { scopeOf } from './handler.ts';
 import type { Forget } from './clear.ts';

@@ -1,7 +1,11 @@
-import { reportFailure, reportOf } from '../operation/error-info.ts';
-import { isSteadfetchError, SteadfetchError } from '../operation/errors.ts';
-import type { Operation } from '../policy/operation.ts';
-import type { Failure } from '../policy/outcome.ts';
+import {
+  SteadfetchError,
+  isSteadfetchError,
+  reportFailure,
+  reportOf,
+  type Failure,
+  type OperationFacts,
+} from '../core/internal.ts';
 import type { DeadReason, RowError } from './store/row.ts';
 
 /** The entry that an error is about, as far as it is known. */
@@ -132,7 +136,7 @@ function report(error: SteadfetchError): SteadfetchError {
   return error;
 }
 
-function operationOf(entry: EntryFacts): Operation {
+function operationOf(entry: EntryFacts): OperationFacts {
   const { attempts, createdAt } = entry;
   return {
     id: 0,

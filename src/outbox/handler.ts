@@ -1,9 +1,16 @@
-import type { RawFetch, SteadyFetch } from '../fetch/fetch.ts';
-import type { SteadyJson } from '../fetch/json.ts';
-import { checkNames, reject } from '../lib/input/check.ts';
-import type { Decision, StopReason } from '../policy/decide.ts';
-import { definePolicy, inPolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
-import type { Failure } from '../policy/outcome.ts';
+import {
+  definePolicy,
+  inPolicy,
+  type Decision,
+  type Failure,
+  type Policy,
+  type PolicyOptions,
+  type RawFetch,
+  type SteadyFetch,
+  type SteadyJson,
+  type StopReason,
+} from '../core/internal.ts';
+import { checkNames, reject } from '../core/lib/input/check.ts';
 import type { DeadReason, Row } from './store/row.ts';
 
 /** The second argument of a `mutationFn`. */

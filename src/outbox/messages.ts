@@ -1,10 +1,7 @@
-import type { Clock } from '../lib/clock.ts';
-import { startAlarm } from '../lib/timer.ts';
-import { toUrl } from '../lib/input/url.ts';
-import type { Emitter } from '../operation/events.ts';
-import type { Operation } from '../operation/operation.ts';
-import type { Pause } from '../origin/ask.ts';
-import type { TabPorts } from '../tabs/ports.ts';
+import type { Clock } from '../core/lib/clock.ts';
+import { startAlarm } from '../core/lib/timer.ts';
+import { toUrl } from '../core/lib/input/url.ts';
+import type { Emitter, Operation, Pause, TabPorts } from '../core/internal.ts';
 import type { Row } from './store/row.ts';
 
 /** Messages between the tabs of one outbox. */

@@ -1,6 +1,5 @@
-import { type Alarm, startAlarm } from '../lib/timer.ts';
-import type { Network } from '../origin/origin.ts';
-import type { TabLife, TabPorts } from '../tabs/ports.ts';
+import { type Alarm, startAlarm } from '../core/lib/timer.ts';
+import type { Network, TabLife, TabPorts } from '../core/internal.ts';
 import { ClearMark, Forget, obeyMark } from './clear.ts';
 import { createCodec, type OutboxCipher } from './codec.ts';
 import { Engine } from './delivery/engine.ts';

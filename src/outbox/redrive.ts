@@ -1,4 +1,4 @@
-import { startAlarm } from '../lib/timer.ts';
+import { startAlarm } from '../core/lib/timer.ts';
 import { gone, toDeadLetter } from './errors.ts';
 import type { OutboxParts } from './delivery/engine.ts';
 import type { DeadReason, Row } from './store/row.ts';

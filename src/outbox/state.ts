@@ -1,5 +1,5 @@
-import type { Clock } from '../lib/clock.ts';
-import { createStore, keepIfSame, type Readable } from '../lib/store.ts';
+import type { Clock } from '../core/lib/clock.ts';
+import { createStore, keepIfSame, type Readable } from '../core/lib/store.ts';
 import type { NotDurableReason } from './store/disk.ts';
 import type { Counts } from './store/row-store.ts';
 

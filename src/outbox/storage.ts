@@ -1,5 +1,5 @@
-import type { Clock } from '../lib/clock.ts';
-import { type Alarm, startAlarm } from '../lib/timer.ts';
+import type { Clock } from '../core/lib/clock.ts';
+import { type Alarm, startAlarm } from '../core/lib/timer.ts';
 import { disposedOf } from './errors.ts';
 import type { Display } from './state.ts';
 import { DatabaseError, hasIndexedDb, type NotDurableReason, reasonOf } from './store/disk.ts';

@@ -1,4 +1,4 @@
-import { canonicalise } from '../lib/fingerprint.ts';
+import { canonicalise } from '../core/lib/fingerprint.ts';
 import { replayAnswer } from './response.ts';
 import type { StoredAnswer } from './stores/store.ts';
 

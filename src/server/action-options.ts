@@ -1,4 +1,4 @@
-import { checkNames, rejectValue } from '../lib/input/check.ts';
+import { checkNames, rejectValue } from '../core/lib/input/check.ts';
 import { checkOptions, type IdempotentOptions, requireFrom, type Settings } from './options.ts';
 
 /** Options of `idempotentAction`. Those that are not described here are the same as for `idempotent`. */

@@ -5,9 +5,9 @@ import {
   dateOfKey,
   isRedirect,
   keyField,
-} from '../lib/action-state.ts';
-import { systemClock, systemNow } from '../lib/clock.ts';
-import { canonicalise } from '../lib/fingerprint.ts';
+} from '../core/lib/action-state.ts';
+import { systemClock, systemNow } from '../core/lib/clock.ts';
+import { canonicalise } from '../core/lib/fingerprint.ts';
 import {
   type ActionSettings,
   checkActionOptions,

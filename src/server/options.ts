@@ -1,5 +1,5 @@
-import { rejectValue, requireWhole } from '../lib/input/check.ts';
-import { systemClock } from '../lib/clock.ts';
+import { rejectValue, requireWhole } from '../core/lib/input/check.ts';
+import { systemClock } from '../core/lib/clock.ts';
 import type { IdempotencyStore } from './stores/store.ts';
 
 /** Options of `idempotent`. */

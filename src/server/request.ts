@@ -1,4 +1,4 @@
-import { readStringItem } from '../headers/structured-field.ts';
+import { readStringItem } from '../core/headers/structured-field.ts';
 import type { IdempotentOptions, Settings } from './options.ts';
 import { createProblem } from './response.ts';
 

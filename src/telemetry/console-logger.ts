@@ -1,14 +1,19 @@
-import { checkNames, checkValue, isFunction } from '../lib/input/check.ts';
-import { isBoolean } from '../lib/input/callback.ts';
-import { plainKey } from '../lib/json.ts';
-import type { ConnectivityState } from '../connectivity/connectivity.ts';
-import type { OperationResult, SteadfetchEvent } from '../operation/events.ts';
-import type { StopReason } from '../policy/decide.ts';
-import type { OperationRef, RetryReason } from '../policy/operation.ts';
-import type { Outcome, PauseReason } from '../policy/outcome.ts';
+import { checkNames, checkValue, isFunction } from '../core/lib/input/check.ts';
+import { isBoolean } from '../core/lib/input/callback.ts';
+import { plainKey } from '../core/lib/json.ts';
+import type {
+  ConnectivityState,
+  OperationRef,
+  OperationResult,
+  Outcome,
+  PauseReason,
+  RetryReason,
+  SteadfetchEvent,
+  StopReason,
+} from '../core/internal.ts';
 import type { StateEvent, TelemetryEvent } from './subscribe-all.ts';
 import { describeOutcome, pauses, placeOf, reasons } from './words.ts';
-import { inDevelopment } from '../lib/development.ts';
+import { inDevelopment } from '../core/lib/development.ts';
 
 /** The severity of an event. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';

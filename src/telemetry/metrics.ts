@@ -1,6 +1,4 @@
-import type { OperationResult } from '../operation/events.ts';
-import { instanceOfSteady } from '../react-query/instance.ts';
-import type { Steadfetch } from '../react-query/steadfetch.ts';
+import { instanceOfSteady, type OperationResult, type Steadfetch } from '../core/internal.ts';
 import { subscribeAll, type TelemetryEvent, type TelemetrySources } from './subscribe-all.ts';
 
 /** Counters that only grow, since the call of `metrics`. */

@@ -1,13 +1,16 @@
-import type { ConnectivityState } from '../connectivity/connectivity.ts';
-import { notifyApp } from '../lib/input/callback.ts';
-import { checkNames } from '../lib/input/check.ts';
-import type { Readable } from '../lib/store.ts';
-import type { SteadfetchEvent } from '../operation/events.ts';
+import {
+  instanceOfSteady,
+  type ConnectivityState,
+  type Instance,
+  type Steadfetch,
+  type SteadfetchEvent,
+} from '../core/internal.ts';
+import { notifyApp } from '../core/lib/input/callback.ts';
+import { checkNames } from '../core/lib/input/check.ts';
+import type { Readable } from '../core/lib/store.ts';
 import type { OutboxState } from '../outbox/state.ts';
-import { type Instance, instanceOfSteady } from '../react-query/instance.ts';
-import type { Steadfetch } from '../react-query/steadfetch.ts';
 import { onLead, onOutage } from './watch-health.ts';
-import { inDevelopment } from '../lib/development.ts';
+import { inDevelopment } from '../core/lib/development.ts';
 
 interface StateEventBase {
   /** When it happened, in epoch milliseconds. */

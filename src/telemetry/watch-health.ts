@@ -1,11 +1,16 @@
-import type { Origins } from '../origin/origins.ts';
-import { notifyApp } from '../lib/input/callback.ts';
-import { keepIfSame, type Readable } from '../lib/store.ts';
-import { originOf, toUrl } from '../lib/input/url.ts';
-import { reject } from '../lib/input/check.ts';
-import { originStatus, type OriginState, watchOrigins } from '../origin/status.ts';
-import { type Instance, instanceOfSteady } from '../react-query/instance.ts';
-import type { Steadfetch } from '../react-query/steadfetch.ts';
+import {
+  instanceOfSteady,
+  originStatus,
+  watchOrigins,
+  type Instance,
+  type OriginState,
+  type Origins,
+  type Steadfetch,
+} from '../core/internal.ts';
+import { notifyApp } from '../core/lib/input/callback.ts';
+import { keepIfSame, type Readable } from '../core/lib/store.ts';
+import { originOf, toUrl } from '../core/lib/input/url.ts';
+import { reject } from '../core/lib/input/check.ts';
 
 /** An endpoint that is down. */
 export interface EndpointHealth {

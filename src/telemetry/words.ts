@@ -1,7 +1,5 @@
-import type { StopReason } from '../policy/decide.ts';
-import type { RetryReason } from '../policy/operation.ts';
-import type { Outcome, PauseReason } from '../policy/outcome.ts';
-import { toUrl } from '../lib/input/url.ts';
+import type { Outcome, PauseReason, RetryReason, StopReason } from '../core/internal.ts';
+import { toUrl } from '../core/lib/input/url.ts';
 
 /** Why another attempt is made, or why none is, in words. */
 export const reasons: Readonly<Record<RetryReason | StopReason, string>> = {

@@ -1,4 +1,4 @@
-import { systemClock } from '../lib/clock.ts';
+import { systemClock } from '../core/lib/clock.ts';
 
 /** The methods that show virtual time. Those that an environment lacks are skipped. */
 export const virtualMethods = [

@@ -1,7 +1,6 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { type ComponentType, createElement, type ReactNode, useEffect } from 'react';
-import { createSteadfetch } from '../react-query/create-steadfetch.ts';
-import type { Steadfetch } from '../react-query/steadfetch.ts';
+import { createSteadfetch, type Steadfetch } from '../core/internal.ts';
 
 /** A component around the rendered element. */
 type Wrapper = ComponentType<{ children: ReactNode }>;

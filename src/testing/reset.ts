@@ -1,7 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { forgetForms } from '../form/form.ts';
-import { instanceOfSteady } from '../react-query/instance.ts';
-import type { Steadfetch } from '../react-query/steadfetch.ts';
+import { forgetForms, instanceOfSteady, type Steadfetch } from '../core/internal.ts';
 
 /**
  * Makes an instance forget everything it has learned, so that each test starts fresh: the health of endpoints

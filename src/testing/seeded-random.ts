@@ -1,5 +1,5 @@
-import type { Random } from '../lib/clock.ts';
-import { requireWhole } from '../lib/input/check.ts';
+import type { Random } from '../core/lib/clock.ts';
+import { requireWhole } from '../core/lib/input/check.ts';
 
 /**
  * Creates a repeatable source of randomness: the same seed gives the same numbers in [0, 1) on every machine.

@@ -1,5 +1,5 @@
-import { type Clock, maxTimerMs, systemClock } from '../lib/clock.ts';
-import { reject, requireWhole } from '../lib/input/check.ts';
+import { type Clock, maxTimerMs, systemClock } from '../core/lib/clock.ts';
+import { reject, requireWhole } from '../core/lib/input/check.ts';
 import {
   areFake,
   type FakeTimers,

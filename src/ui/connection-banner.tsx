@@ -7,11 +7,16 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
-import { systemClock } from '../lib/clock.ts';
-import { keepIfSame, type Readable } from '../lib/store.ts';
-import { findInstance, type Instance } from '../react-query/instance.ts';
-import { createUnloaded, loaded, type Unloaded } from '../react-query/status/unloaded.ts';
-import { useOriginStatus } from '../react/use-origin-status.ts';
+import { systemClock } from '../core/lib/clock.ts';
+import { keepIfSame, type Readable } from '../core/lib/store.ts';
+import {
+  createUnloaded,
+  findInstance,
+  loaded,
+  type Instance,
+  type Unloaded,
+} from '../core/internal.ts';
+import { useOriginStatus } from '../core/react/use-origin-status.ts';
 import { Action, Countdown, Frame, Announcement, usePress } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 

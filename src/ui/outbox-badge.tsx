@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
 import { findOutbox } from '../outbox/query-adapter/outbox.ts';
-import { type OutboxControls, useOutbox } from '../react/use-outbox.ts';
+import { type OutboxControls, useOutbox } from '../outbox/react/use-outbox.ts';
 import { Announcement } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 

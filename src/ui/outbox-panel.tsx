@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useId, useState } from 'react';
 import type { OutboxEntry } from '../outbox/entries.ts';
 import { findOutbox } from '../outbox/query-adapter/outbox.ts';
-import { type OutboxControls, useOutbox, useOutboxEntries } from '../react/use-outbox.ts';
+import { type OutboxControls, useOutbox, useOutboxEntries } from '../outbox/react/use-outbox.ts';
 import { Action, Countdown, Frame, Group, Item, Announcement } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import type { UiTexts } from './texts/ui-texts.ts';

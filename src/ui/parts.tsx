@@ -11,7 +11,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { useCountdown } from '../react/use-countdown.ts';
+import { useCountdown } from '../core/react/use-countdown.ts';
 import { useTexts } from './texts/texts.tsx';
 import { timeOf } from './texts/words.ts';
 

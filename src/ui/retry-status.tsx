@@ -1,8 +1,7 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useState } from 'react';
-import { useMutationStatus, useRetryStatus } from '../react/use-status.ts';
-import type { MutationTarget } from '../react-query/status/mutation.ts';
-import type { RetryControls, RetryState } from '../react-query/status/status.ts';
+import { useMutationStatus, useRetryStatus } from '../core/react/use-status.ts';
+import type { MutationTarget, RetryControls, RetryState } from '../core/internal.ts';
 import { Action, Countdown, Frame, Announcement, useNews, usePress } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import { type StatusWords, useAnnounced, wordsOf } from './texts/words.ts';

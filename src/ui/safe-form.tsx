@@ -1,10 +1,15 @@
 import type { DefaultError, UseMutationOptions } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useRef, useState } from 'react';
-import type { Confirmation, SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts';
-import { systemClock } from '../lib/clock.ts';
-import { useSafeSubmit } from '../react/use-safe-submit.ts';
-import { useMutationStatus } from '../react/use-status.ts';
-import type { RetryControls, RetryState } from '../react-query/status/status.ts';
+import type {
+  Confirmation,
+  RetryControls,
+  RetryState,
+  SafeSubmitOptions,
+  SafeSubmitResult,
+} from '../core/internal.ts';
+import { systemClock } from '../core/lib/clock.ts';
+import { useSafeSubmit } from '../core/react/use-safe-submit.ts';
+import { useMutationStatus } from '../core/react/use-status.ts';
 import { Action, Countdown, Frame, Group, Announcement, useNews, usePress } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import { formWordsOf, type StatusWords, useAnnounced } from './texts/words.ts';

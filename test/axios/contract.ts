@@ -22,7 +22,7 @@ import {
 import { type SteadyAdapterOptions, steadyAdapter } from 'steadfetch/axios';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openTalk } from '../browser/talk.ts';
-import { rejectionOf } from '../fetch/observe.ts';
+import { rejectionOf } from '../core/fetch/observe.ts';
 
 /** The parts of axios that both majors have, with the types of the newest. */
 const versions: readonly (readonly [string, AxiosStatic])[] = [

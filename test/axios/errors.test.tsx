@@ -14,8 +14,8 @@ import {
 import { steadyAdapter } from 'steadfetch/axios';
 import { type RetryControls, useRetryStatus } from 'steadfetch/react';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { rejectionOf } from '../fetch/observe.ts';
-import { createRig } from '../react-query/rig.tsx';
+import { rejectionOf } from '../core/fetch/observe.ts';
+import { createRig } from '../core/react-query/rig.tsx';
 
 const url = 'http://localhost:3000/orders';
 const answer = (status: number, body: unknown = {}): Response =>

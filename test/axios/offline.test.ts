@@ -2,8 +2,8 @@ import axios from 'axios';
 import { type SteadfetchConfig, watchConnectivity } from 'steadfetch';
 import { steadyAdapter } from 'steadfetch/axios';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { setBrowserOnline } from '../react-query/network.ts';
-import { createRig } from '../react-query/rig.tsx';
+import { setBrowserOnline } from '../core/react-query/network.ts';
+import { createRig } from '../core/react-query/rig.tsx';
 
 /** A query by axios, on a device whose network the test takes away. */
 function openRig(isAdapted: boolean, config: SteadfetchConfig) {

@@ -3,7 +3,7 @@ import type { AxiosStatic } from 'axios';
 import { createSteadfetch, refreshOn401, retry } from 'steadfetch';
 import { steadyAdapter } from 'steadfetch/axios';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { rejectionOf } from '../fetch/observe.ts';
+import { rejectionOf } from '../core/fetch/observe.ts';
 import { openServer, versions } from './loopback.ts';
 
 const [newest, previous] = versions;

@@ -1,7 +1,7 @@
 import { createSteadfetch, isTimeoutError } from 'steadfetch';
 import { steadyAdapter, type SteadyAdapterOptions } from 'steadfetch/axios';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { rejectionOf } from '../fetch/observe.ts';
+import { rejectionOf } from '../core/fetch/observe.ts';
 import { openServer, versions } from './loopback.ts';
 
 describe.each(versions)('%s', (_, axios) => {

@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest';
-import { rowsAsNative } from '../fetch/as-native.ts';
+import { rowsAsNative } from '../core/fetch/as-native.ts';
 
 const [origin] = inject('origins');
 

@@ -1,7 +1,7 @@
 import { createSteadfetch, retry } from 'steadfetch';
 import { expect, inject, test } from 'vitest';
-import { bodyReaderEntries } from '../fetch/body-readers.ts';
-import { rejectionOf } from '../fetch/observe.ts';
+import { bodyReaderEntries } from '../core/fetch/body-readers.ts';
+import { rejectionOf } from '../core/fetch/observe.ts';
 import { openTalk } from './talk.ts';
 
 const [origin] = inject('origins');

@@ -1,6 +1,6 @@
 import { createSteadfetch, NetworkError, type SteadfetchEvent, retry } from 'steadfetch';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
-import { fakeTime, rejectionOf } from '../fetch/observe.ts';
+import { fakeTime, rejectionOf } from '../core/fetch/observe.ts';
 import { noOrigin } from '../setup/no-origin.ts';
 import type { AnswerName } from './answers.ts';
 import { openTalk } from './talk.ts';

@@ -1,6 +1,6 @@
 import { createSteadfetch, type Decision, type Failure, NetworkError, retry } from 'steadfetch';
 import { afterEach, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest';
-import { rejectionOf } from '../fetch/observe.ts';
+import { rejectionOf } from '../core/fetch/observe.ts';
 import { openTalk, type Talk } from './talk.ts';
 
 const type = 'securitypolicyviolation';

@@ -13,7 +13,7 @@ import {
   slow,
 } from 'steadfetch/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { rejectionOf } from '../fetch/observe.ts';
+import { rejectionOf } from '../core/fetch/observe.ts';
 
 const worker = setupWorker();
 const url = '/api/products';

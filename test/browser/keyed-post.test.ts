@@ -1,6 +1,6 @@
 import { createSteadfetch, retry, defineIdempotency } from 'steadfetch';
 import { beforeEach, expect, inject, test, vi } from 'vitest';
-import { rejectionOf } from '../fetch/observe.ts';
+import { rejectionOf } from '../core/fetch/observe.ts';
 import { openTalk, type Talk } from './talk.ts';
 
 const [origin] = inject('origins');

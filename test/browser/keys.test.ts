@@ -1,6 +1,6 @@
 import { createSteadfetch, profiles } from 'steadfetch';
 import { beforeEach, expect, inject, test, vi } from 'vitest';
-import { submissionKey, createSubmitter } from '../fetch/submit.ts';
+import { submissionKey, createSubmitter } from '../core/fetch/submit.ts';
 import { openTalk } from './talk.ts';
 
 const [origin] = inject('origins');

@@ -1,6 +1,6 @@
 import { createSteadfetch, type SteadfetchEvent } from 'steadfetch';
 import { afterEach, beforeEach, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { fakeTime, observe, rejectionOf } from '../fetch/observe.ts';
+import { fakeTime, observe, rejectionOf } from '../core/fetch/observe.ts';
 import { openTalk } from './talk.ts';
 
 // A browser opens six connections to an origin over HTTP/1.1. The network is real and time is not.

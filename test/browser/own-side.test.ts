@@ -10,7 +10,7 @@ import {
 import { steadyAdapter } from 'steadfetch/axios';
 import { beforeEach, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { commands } from 'vitest/browser';
-import { rejectionOf } from '../fetch/observe.ts';
+import { rejectionOf } from '../core/fetch/observe.ts';
 import { openTalk } from './talk.ts';
 
 const [origin] = inject('origins');

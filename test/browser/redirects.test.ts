@@ -1,6 +1,6 @@
 import { createSteadfetch, outcomeOf, refreshOn401 } from 'steadfetch';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { rejectionOf } from '../fetch/observe.ts';
+import { rejectionOf } from '../core/fetch/observe.ts';
 import { openTalk } from './talk.ts';
 
 const [origin, other] = inject('origins');

@@ -1,7 +1,7 @@
 import { createSteadfetch, TimeoutError, retry } from 'steadfetch';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
-import { bodyReaderEntries } from '../fetch/body-readers.ts';
-import { fakeTime, observe, rejectionOf } from '../fetch/observe.ts';
+import { bodyReaderEntries } from '../core/fetch/body-readers.ts';
+import { fakeTime, observe, rejectionOf } from '../core/fetch/observe.ts';
 import { noOrigin } from '../setup/no-origin.ts';
 import { openTalk } from './talk.ts';
 

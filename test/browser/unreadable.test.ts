@@ -1,6 +1,6 @@
 import { createSteadfetch, retry, type Steadfetch } from 'steadfetch';
 import { beforeEach, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { rejectionOf } from '../fetch/observe.ts';
+import { rejectionOf } from '../core/fetch/observe.ts';
 import type { AnswerName } from './answers.ts';
 import { openTalk, type Talk } from './talk.ts';
 

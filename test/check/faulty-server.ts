@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { readStringItem } from '../../src/headers/structured-field.ts';
+import { readStringItem } from '../../src/core/headers/structured-field.ts';
 import type { FaultName } from './faults.ts';
 
 interface Stored {

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { defineIdempotency, profiles } from '../../src/idempotency/profiles.ts';
+import { defineIdempotency, profiles } from '../../src/core/idempotency/profiles.ts';
 import { stores } from '../server/rig.ts';
 import { lifetimeMs } from './faulty-server.ts';
 import { testKit } from './kit.ts';

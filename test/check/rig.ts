@@ -1,7 +1,7 @@
 import { dialects } from '../../src/check/dialects.ts';
 import { type Report, runCheck } from '../../src/check/run.ts';
 import type { Hooks, Settings } from '../../src/check/settings.ts';
-import { defineIdempotency, profiles } from '../../src/idempotency/profiles.ts';
+import { defineIdempotency, profiles } from '../../src/core/idempotency/profiles.ts';
 import { type FaultName, faults } from './faults.ts';
 import { lifetimeMs, startFaultyServer } from './faulty-server.ts';
 

@@ -8,7 +8,7 @@ import {
 import { mutationOptions, outcomeOf, type SteadfetchEvent } from 'steadfetch';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { resetSteadfetch } from '../../src/testing/reset.ts';
-import { rejectionOf } from '../fetch/observe.ts';
+import { rejectionOf } from '../core/fetch/observe.ts';
 import * as apollo from './recipes/apollo.ts';
 import * as connect from './recipes/connect.ts';
 import * as graphqlRequest from './recipes/graphql-request.ts';

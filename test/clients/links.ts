@@ -12,7 +12,7 @@ import { linkClient, mutationOptions, rawFetchFor, type SteadfetchEvent } from '
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import wretchOwn from 'wretch';
 import { resetSteadfetch } from '../../src/testing/reset.ts';
-import { rejectionOf } from '../fetch/observe.ts';
+import { rejectionOf } from '../core/fetch/observe.ts';
 import * as apollo from './recipes/apollo.ts';
 import * as connect from './recipes/connect.ts';
 import { AddProduct, Products as ProductsQuery } from './recipes/documents.ts';

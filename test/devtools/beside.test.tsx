@@ -3,7 +3,7 @@ import { ReactQueryDevtoolsPanel } from '@tanstack/react-query-devtools/producti
 import { screen } from '@testing-library/react';
 import { SteadfetchDevtools } from 'steadfetch/devtools';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createRig, type Rig } from '../react-query/rig.tsx';
+import { createRig, type Rig } from '../core/react-query/rig.tsx';
 import { devtools, open } from './rig.tsx';
 
 beforeEach(() => {

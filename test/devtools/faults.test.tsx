@@ -2,7 +2,7 @@ import { onlineManager, useQuery } from '@tanstack/react-query';
 import { fireEvent } from '@testing-library/react';
 import { SteadfetchDevtools } from 'steadfetch/devtools';
 import { beforeEach, expect, test } from 'vitest';
-import { createRig, type Rig } from '../react-query/rig.tsx';
+import { createRig, type Rig } from '../core/react-query/rig.tsx';
 import { devtools, openTab, press } from './rig.tsx';
 
 let rig: Rig;

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { limitConcurrency, mutationOptions, rateLimitFields, retry } from 'steadfetch';
 import { inspect } from 'steadfetch/devtools';
 import { expect, test } from 'vitest';
-import { createRig, type Rig } from '../react-query/rig.tsx';
+import { createRig, type Rig } from '../core/react-query/rig.tsx';
 
 function Item({ rig, path }: { readonly rig: Rig; readonly path: string }) {
   useQuery({ queryKey: [path], queryFn: () => rig.steady.json(path) });

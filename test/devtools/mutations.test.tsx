@@ -4,7 +4,7 @@ import { mutationOptions, profiles } from 'steadfetch';
 import { SteadfetchDevtools } from 'steadfetch/devtools';
 import { createOutbox, outboxHandler } from 'steadfetch/outbox';
 import { expect, onTestFinished, test } from 'vitest';
-import { createRig, type Rig } from '../react-query/rig.tsx';
+import { createRig, type Rig } from '../core/react-query/rig.tsx';
 import { devtools, openTab, press } from './rig.tsx';
 
 const withKeys = { apis: [{ match: '/', idempotency: profiles.draft }] };

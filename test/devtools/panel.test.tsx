@@ -3,7 +3,7 @@ import { act, fireEvent, screen } from '@testing-library/react';
 import { mutationOptions, profiles, retry } from 'steadfetch';
 import { record, SteadfetchDevtools, SteadfetchDevtoolsPanel } from 'steadfetch/devtools';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createRig, type Rig } from '../react-query/rig.tsx';
+import { createRig, type Rig } from '../core/react-query/rig.tsx';
 import { devtools, open, openTab, press } from './rig.tsx';
 
 function Item({ rig, path }: { readonly rig: Rig; readonly path: string }) {

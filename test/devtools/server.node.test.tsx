@@ -3,7 +3,7 @@ import { renderToString } from 'react-dom/server';
 import { createSteadfetch } from 'steadfetch';
 import { SteadfetchDevtools, SteadfetchDevtoolsPanel } from 'steadfetch/devtools';
 import { expect, test } from 'vitest';
-import { instanceOfSteady } from '../../src/react-query/instance.ts';
+import { instanceOfSteady } from '../../src/core/react-query/instance.ts';
 
 test('a server renders nothing of them, and records nothing for each of its clients', () => {
   const steady = createSteadfetch();

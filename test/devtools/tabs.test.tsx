@@ -1,7 +1,7 @@
 import { act } from '@testing-library/react';
 import { SteadfetchDevtools } from 'steadfetch/devtools';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createRig } from '../react-query/rig.tsx';
+import { createRig } from '../core/react-query/rig.tsx';
 import { devtools, openTab } from './rig.tsx';
 
 /** The lines between tabs: what is posted on one, all others of its name receive at once. */

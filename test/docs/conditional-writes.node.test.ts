@@ -7,7 +7,7 @@ import axios, { type AxiosAdapter } from 'axios';
 import { outcomeOf, retry } from 'steadfetch';
 import { steadyAdapter } from 'steadfetch/axios';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { rejectionOf } from '../fetch/observe.ts';
+import { rejectionOf } from '../core/fetch/observe.ts';
 import { notesServer } from './conditional/notes-server.ts';
 import { type Note, saveNote, steadyNotes } from './conditional/notes.ts';
 

@@ -1,8 +1,8 @@
 import { retry, watchConnectivity } from 'steadfetch';
 import { expect, test } from 'vitest';
-import { instanceOf } from '../../src/react-query/instance.ts';
-import { setBrowserOnline } from '../react-query/network.ts';
-import { createRig } from '../react-query/rig.tsx';
+import { instanceOf } from '../../src/core/react-query/instance.ts';
+import { setBrowserOnline } from '../core/react-query/network.ts';
+import { createRig } from '../core/react-query/rig.tsx';
 import type { Mark, Span } from './draw.ts';
 import { expectPicture, measure } from './expect-picture.ts';
 import { api } from './stage.ts';

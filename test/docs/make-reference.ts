@@ -243,7 +243,7 @@ const stopRulesSection =
 
 /** docs/retry.md with its table of stop rules, made from their list in the code. */
 export function makeRetryPage(): string {
-  const { text, body } = read('src/policy/decide.ts');
+  const { text, body } = read('src/core/policy/decide.ts');
   const lists = body.flatMap(({ declarations }) => nodesOf(declarations));
   const list = lists.find(({ id }) => nameOf(id) === 'stopRules')?.['init'];
   const rules = isNode(list) ? nodesOf(list['elements']) : [];

@@ -86,7 +86,7 @@ test('the stop rules in docs/retry.md are what npm run reference makes of the co
   const page = read('docs/retry.md');
   expect(page).toBe(makeRetryPage());
   const [, told = ''] =
-    /export type StopReason =(.*?);\n/s.exec(read('src/policy/decide.ts')) ?? [];
+    /export type StopReason =(.*?);\n/s.exec(read('src/core/policy/decide.ts')) ?? [];
   const reasons = [...told.matchAll(/^ {2}\| '([\w-]+)'/gm)].map(([, reason]) => reason);
   const rules = [...page.matchAll(/^\| \d+ \| [A-Z][\w -]+ \| `([\w-]+)` \| [A-Z`].*\. \|$/gm)];
   // A user cancels: no failure is decided on.
@@ -165,7 +165,7 @@ describe('docs/telemetry.md', () => {
   );
 
   test.each([
-    ['of operations', operations, 'src/operation/events.ts', 'SteadfetchEvent', 9],
+    ['of operations', operations, 'src/core/operation/events.ts', 'SteadfetchEvent', 9],
     ['of subscribeAll alone', states, 'src/telemetry/subscribe-all.ts', 'StateEvent', 6],
   ] as const)(
     'the table of events %s has each of them, with its fields',

@@ -7,10 +7,10 @@ import {
   type SteadfetchEvent,
 } from 'steadfetch';
 import { onTestFinished } from 'vitest';
-import type { Admission } from '../../src/origin/admission.ts';
-import { originStatus } from '../../src/origin/status.ts';
-import { instanceOf } from '../../src/react-query/instance.ts';
-import { createRig, type Rig } from '../react-query/rig.tsx';
+import type { Admission } from '../../src/core/origin/admission.ts';
+import { originStatus } from '../../src/core/origin/status.ts';
+import { instanceOf } from '../../src/core/react-query/instance.ts';
+import { createRig, type Rig } from '../core/react-query/rig.tsx';
 import type { Mark, Row, Span } from './draw.ts';
 
 export const api = 'http://api.example';

@@ -74,7 +74,7 @@ test('no page loads more than 230 kB of script, compressed', () => {
     'src/read/read.tsx',
     'src/send/send.tsx',
     'src/storm/storm-view.tsx',
-    'src/tabs/tabs.tsx',
+    'src/core/tabs/tabs.tsx',
   ]);
   expect(pages.filter((page) => kilobytesOf(page) > 230)).toEqual([]);
   expect(kilobytesOf('src/storm/storm-view.tsx')).toBeLessThanOrEqual(90);

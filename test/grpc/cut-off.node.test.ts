@@ -1,8 +1,8 @@
 import { createSteadfetch, outcomeOf } from 'steadfetch';
 import { grpcOutcomes } from 'steadfetch/grpc';
 import { describe, expect, test } from 'vitest';
-import { fakeServer, origin, streaming } from '../fetch/fake-server.ts';
-import { rejectionOf } from '../fetch/observe.ts';
+import { fakeServer, origin, streaming } from '../core/fetch/fake-server.ts';
+import { rejectionOf } from '../core/fetch/observe.ts';
 import { frame, join, message, trailers } from './frames.ts';
 
 const url = `${origin}/shop.v1.Orders/Create`;

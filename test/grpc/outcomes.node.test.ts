@@ -8,8 +8,8 @@ import {
   origin,
   refuse,
   streaming,
-} from '../fetch/fake-server.ts';
-import { fakeTime, observe, rejectionOf } from '../fetch/observe.ts';
+} from '../core/fetch/fake-server.ts';
+import { fakeTime, observe, rejectionOf } from '../core/fetch/observe.ts';
 import { frame, join, message, trailers } from './frames.ts';
 
 beforeEach(fakeTime);

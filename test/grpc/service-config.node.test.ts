@@ -1,8 +1,8 @@
-import { createSteadfetch, type Failure, type Operation, retry } from 'steadfetch';
+import { createSteadfetch, type Failure, type OperationFacts, retry } from 'steadfetch';
 import { grpcOutcomes, policyFromServiceConfig } from 'steadfetch/grpc';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { answer, fakeServer, origin } from '../fetch/fake-server.ts';
-import { fakeTime, observe } from '../fetch/observe.ts';
+import { answer, fakeServer, origin } from '../core/fetch/fake-server.ts';
+import { fakeTime, observe } from '../core/fetch/observe.ts';
 import { trailers } from './frames.ts';
 
 const retryPolicy = {
@@ -56,7 +56,7 @@ describe('policyFromServiceConfig', () => {
     expect(server.timesMs).toEqual([0, 1000, 3000, 6000, 9000]);
   });
 
-  const operation = {} as Operation;
+  const operation = {} as OperationFacts;
   const http = (status: number, more = {}): Failure => ({
     kind: 'http',
     status,

@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, '../..');
 const given = `
 import { QueryClient, useMutation, useQuery } from '@tanstack/react-query';
 import { backoffDelay, composePersister, createIdempotencyKey, createSteadfetch, decide, defineIdempotency, fallback, isSteadfetchError, limitConcurrency, mergeDefaultOptions, mutationOptions, parseRetryAfter, presets, profiles, rateLimitFields, retry, shareAcrossTabs, watchConnectivity } from 'steadfetch';
-import type { Operation } from 'steadfetch';
+import type { OperationFacts } from 'steadfetch';
 import { useConnectivity, useCountdown, useFallback, useMutationStatus, useOriginStatus, useOutbox, useOutboxEntries, useOutboxEntry, useOutboxMutation, useRetryStatus, useSafeSubmit, useSteadyMutation } from 'steadfetch/react';
 import { traceOperations } from 'steadfetch/otel';
 import { createOutbox, deliverOnSync, isDeadLetterError, outboxHandler } from 'steadfetch/outbox';
@@ -26,7 +26,7 @@ const handlers = { placeOrder: { mutationFn: async (order: { sku: string }) => o
 const outbox = createOutbox({ steady, queryClient, handlers });
 declare const orderKey: string;
 declare const error: unknown;
-declare const operation: Operation;
+declare const operation: OperationFacts;
 declare const retryAt: number | undefined;
 declare const queryKey: readonly string[];
 declare const queryFn: () => Promise<string>;

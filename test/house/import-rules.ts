@@ -13,72 +13,57 @@ interface Place {
   readonly loadsModules?: true;
 }
 
-/** The order of the house: each folder may import what is below it. */
+/** The parts of the core, from the bottom to the top: each may import what is before it. */
+const core: Readonly<Record<string, readonly string[]>> = {
+  lib: [],
+  headers: [],
+  policy: [],
+  tabs: [],
+  origin: [],
+  connectivity: [],
+  operation: [],
+  fetch: [],
+  idempotency: [],
+  api: [],
+  'react-query': ['@tanstack/react-query'],
+  form: ['@tanstack/react-query'],
+  react: ['@tanstack/react-query', 'react'],
+};
+const parts = Object.keys(core).map((name) => `core/${name}`);
+const tools = ['core/lib', 'core/headers'];
+
+/** What is beside the core uses it through one file. */
+const beside = ['core/internal.ts', ...tools];
+
+/** The order of the house: each folder may import what is named. */
 export const folders: Readonly<Record<string, Place>> = {
-  lib: { folders: [], packages: [] },
-  headers: { folders: ['lib'], packages: [] },
-  policy: { folders: ['headers', 'lib'], packages: [] },
-  tabs: { folders: ['policy', 'lib'], packages: [] },
-  origin: { folders: ['tabs', 'policy', 'headers', 'lib'], packages: [] },
-  connectivity: { folders: ['origin', 'policy', 'lib'], packages: [] },
-  operation: { folders: ['connectivity', 'origin', 'tabs', 'policy', 'lib'], packages: [] },
-  fetch: {
-    folders: ['operation', 'connectivity', 'origin', 'policy', 'headers', 'lib'],
-    packages: [],
-  },
-  idempotency: { folders: ['fetch', 'operation', 'policy', 'lib'], packages: [] },
-  api: { folders: ['fetch', 'operation', 'policy', 'lib'], packages: [] },
-  'react-query': {
-    folders: ['idempotency', 'fetch', 'operation', 'connectivity', 'origin', 'policy', 'lib'],
-    packages: ['@tanstack/react-query'],
-  },
-  form: {
-    folders: ['react-query', 'idempotency', 'fetch', 'operation', 'policy', 'lib'],
-    packages: ['@tanstack/react-query'],
-  },
-  outbox: {
-    folders: [
-      'react-query',
-      'idempotency',
-      'fetch',
-      'operation',
-      'connectivity',
-      'origin',
-      'tabs',
-      'policy',
-      'lib',
-    ],
-    packages: ['@tanstack/react-query'],
-  },
-  react: {
-    folders: [
-      'outbox',
-      'form',
-      'react-query',
-      'idempotency',
-      'fetch',
-      'operation',
-      'connectivity',
-      'origin',
-      'policy',
-      'lib',
-    ],
+  ...Object.fromEntries(
+    Object.entries(core).map(([name, packages], index) => [
+      `core/${name}`,
+      { folders: parts.slice(0, index), packages },
+    ]),
+  ),
+  // It has no hook, and no form of React.
+  'core/internal.ts': { folders: parts.slice(0, -1), packages: [] },
+  outbox: { folders: beside, packages: ['@tanstack/react-query'] },
+  'outbox/react': {
+    folders: ['outbox', 'core/react', ...beside],
     packages: ['@tanstack/react-query', 'react'],
   },
-  grpc: { folders: ['api', 'fetch', 'operation', 'policy', 'lib'], packages: [] },
+  grpc: { folders: beside, packages: [] },
   ui: {
-    folders: ['react', 'outbox', 'form', 'react-query', 'operation', 'policy', 'lib'],
+    folders: ['outbox/react', 'outbox', 'core/react', ...beside],
     packages: ['@tanstack/react-query', 'react'],
   },
-  axios: { folders: ['react-query', 'fetch', 'operation', 'policy', 'lib'], packages: [] },
-  server: { folders: ['headers', 'lib'], packages: [] },
+  axios: { folders: beside, packages: [] },
+  server: { folders: tools, packages: [] },
   // The command line: it runs in Node, and nothing imports it.
   doctor: {
-    folders: ['lib'],
+    folders: ['core/lib'],
     packages: ['node:fs', 'node:module', 'node:path', 'node:util'],
   },
   check: {
-    folders: ['doctor', 'idempotency', 'fetch', 'headers', 'lib'],
+    folders: ['doctor', 'core/idempotency', 'core/fetch', ...tools],
     loadsModules: true,
     packages: [
       'node:fs',
@@ -91,80 +76,42 @@ export const folders: Readonly<Record<string, Place>> = {
       'node:zlib',
     ],
   },
-  telemetry: {
-    folders: ['outbox', 'react-query', 'operation', 'connectivity', 'origin', 'policy', 'lib'],
-    packages: [],
-  },
-  otel: {
-    folders: ['telemetry', 'outbox', 'react-query', 'operation', 'policy', 'lib'],
-    packages: ['@opentelemetry/api'],
-  },
+  telemetry: { folders: ['outbox', ...beside], packages: [] },
+  otel: { folders: ['telemetry', 'outbox', ...beside], packages: ['@opentelemetry/api'] },
   devtools: {
-    folders: [
-      'telemetry',
-      'testing',
-      'react',
-      'outbox',
-      'react-query',
-      'fetch',
-      'operation',
-      'origin',
-      'tabs',
-      'policy',
-      'lib',
-    ],
+    folders: ['telemetry', 'testing', 'outbox', 'core/react', ...beside],
     packages: ['@tanstack/react-query', 'react', 'react-dom'],
   },
-  testing: {
-    folders: ['form', 'react-query', 'lib'],
-    packages: ['msw', '@tanstack/react-query', 'react'],
-  },
+  testing: { folders: beside, packages: ['msw', '@tanstack/react-query', 'react'] },
 };
 
 /** Entry files only re-export, each the part of the house that its users asked for by its name. */
 const entries: Readonly<Record<string, Place>> = {
-  'index.ts': {
-    folders: [
-      'react-query',
-      'idempotency',
-      'api',
-      'fetch',
-      'operation',
-      'connectivity',
-      'origin',
-      'tabs',
-      'policy',
-      'headers',
-      'lib',
-    ],
-    packages: [],
-  },
-  'policy.ts': { folders: ['react-query'], packages: [] },
-  'react.ts': {
-    folders: [
-      'react',
-      'form',
-      'react-query',
-      'idempotency',
-      'fetch',
-      'operation',
-      'connectivity',
-      'origin',
-      'policy',
-      'lib',
-    ],
-    packages: [],
-  },
+  'index.ts': { folders: parts.filter((part) => !/form|react$/.test(part)), packages: [] },
+  'policy.ts': { folders: ['core/react-query'], packages: [] },
+  'react.ts': { folders: ['outbox/react', 'outbox', ...parts], packages: [] },
   'axios.ts': { folders: ['axios'], packages: [] },
   'grpc.ts': { folders: ['grpc'], packages: [] },
-  'outbox.ts': { folders: ['outbox', 'tabs', 'policy', 'lib'], packages: [] },
-  'server.ts': { folders: ['server', 'lib'], packages: [] },
+  'outbox.ts': { folders: ['outbox', ...parts], packages: [] },
+  'server.ts': { folders: ['server', 'core/lib'], packages: [] },
   'otel.ts': { folders: ['otel'], packages: [] },
   'telemetry.ts': { folders: ['telemetry'], packages: [] },
   'devtools.ts': { folders: ['devtools'], packages: [] },
   'ui.ts': { folders: ['ui'], packages: [] },
-  'testing.ts': { folders: ['testing', 'lib'], packages: [] },
+  'testing.ts': { folders: ['testing', 'core/lib'], packages: [] },
 };
+
+/** The longest part of a path in src that has a place of its own. */
+function placeOf(path: string): string | undefined {
+  const names = path.split('/').slice(1);
+  for (let length = names.length; length > 0; length--) {
+    const place = names.slice(0, length).join('/');
+    if (place in folders) return place;
+  }
+  return undefined;
+}
+
+const isEntry = (path: string): boolean => path.split('/').length === 2;
 
 type Node = Readonly<Record<string, unknown>>;
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
@@ -205,7 +152,7 @@ function importFault(
   files: SourceFiles,
 ): string | undefined {
   if (specifier === undefined) {
-    const loads = folders[path.split('/')[1] ?? '']?.loadsModules;
+    const loads = folders[placeOf(path) ?? '']?.loadsModules;
     return loads ? undefined : 'computes what it imports';
   }
   const inDemo = path.startsWith('demo/');
@@ -217,18 +164,17 @@ function importFault(
     return staysInside ? undefined : `imports ${specifier}: a demo imports packages by name`;
   }
 
-  const [, folder = '', file] = path.split('/');
-  const place = file === undefined ? entries[folder] : folders[folder];
+  const at = placeOf(path);
+  const place = isEntry(path) ? entries[path.slice('src/'.length)] : folders[at ?? ''];
   if (place === undefined) return 'has no place in the order of the house';
   if (!isRelative(specifier)) {
     const allowed = place.packages.includes(packageOf(specifier));
     return allowed ? undefined : `imports ${specifier}: not a package for this place`;
   }
   if (!files.has(target)) return `imports ${specifier}, which is no file of src`;
-  const [, targetFolder = '', targetFile] = target.split('/');
-  if (targetFile === undefined) return `imports ${specifier}: nothing inside imports an entry file`;
-  const allowed =
-    (file !== undefined && targetFolder === folder) || place.folders.includes(targetFolder);
+  if (isEntry(target)) return `imports ${specifier}: nothing inside imports an entry file`;
+  const to = placeOf(target) ?? '';
+  const allowed = (!isEntry(path) && to === at) || place.folders.includes(to);
   return allowed ? undefined : `imports ${specifier}: imports point down`;
 }
 

@@ -45,37 +45,37 @@ describe('the rules see', () => {
       const i = import(f + '.ts');
     `;
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => `./${name}.ts`);
-    expect(importsOf('src/policy/x.ts', code)).toEqual([...names, undefined]);
+    expect(importsOf('src/core/policy/x.ts', code)).toEqual([...names, undefined]);
   });
 
   test('an import that points up', () => {
     expect(
       house({
-        'src/policy/a.ts': `import type { B } from '../fetch/b.ts';`,
-        'src/fetch/b.ts': '',
+        'src/core/policy/a.ts': `import type { B } from '../fetch/b.ts';`,
+        'src/core/fetch/b.ts': '',
       }),
-    ).toEqual(['src/policy/a.ts imports ../fetch/b.ts: imports point down']);
+    ).toEqual(['src/core/policy/a.ts imports ../fetch/b.ts: imports point down']);
   });
 
   test('the testing kit importing more than the library', () => {
     expect(
       house({
-        'src/testing/a.ts': `import { b } from '../lib/b.ts'; import { c } from '../fetch/c.ts';`,
-        'src/lib/b.ts': '',
-        'src/fetch/c.ts': '',
+        'src/testing/a.ts': `import { b } from '../core/lib/b.ts'; import { c } from '../core/fetch/c.ts';`,
+        'src/core/lib/b.ts': '',
+        'src/core/fetch/c.ts': '',
       }),
-    ).toEqual(['src/testing/a.ts imports ../fetch/c.ts: imports point down']);
+    ).toEqual(['src/testing/a.ts imports ../core/fetch/c.ts: imports point down']);
   });
 
   test('an import of an entry file from inside, or from another entry', () => {
     expect(
       house({
-        'src/react/a.ts': `import { b } from '../index.ts';`,
+        'src/core/react/a.ts': `import { b } from '../../index.ts';`,
         'src/react.ts': `export { b } from './index.ts';`,
         'src/index.ts': '',
       }),
     ).toEqual([
-      'src/react/a.ts imports ../index.ts: nothing inside imports an entry file',
+      'src/core/react/a.ts imports ../../index.ts: nothing inside imports an entry file',
       'src/react.ts imports ./index.ts: nothing inside imports an entry file',
     ]);
   });
@@ -83,12 +83,12 @@ describe('the rules see', () => {
   test('the main entry reaching for the hooks or the testing kit', () => {
     expect(
       house({
-        'src/index.ts': `export { a } from './react/a.ts'; export { b } from './testing/b.ts';`,
-        'src/react/a.ts': '',
+        'src/index.ts': `export { a } from './core/react/a.ts'; export { b } from './testing/b.ts';`,
+        'src/core/react/a.ts': '',
         'src/testing/b.ts': '',
       }),
     ).toEqual([
-      'src/index.ts imports ./react/a.ts: imports point down',
+      'src/index.ts imports ./core/react/a.ts: imports point down',
       'src/index.ts imports ./testing/b.ts: imports point down',
     ]);
   });
@@ -97,30 +97,32 @@ describe('the rules see', () => {
     const fault = ['src/react.ts does more than re-export'];
     expect(house({ 'src/react.ts': 'export const a = 1;' })).toEqual(fault);
     expect(house({ 'src/react.ts': 'export {};' })).toEqual(fault);
-    const directive = `'use client'; export * from './react/a.ts';`;
-    expect(house({ 'src/react.ts': directive, 'src/react/a.ts': '' })).toEqual([]);
+    const directive = `'use client'; export * from './core/react/a.ts';`;
+    expect(house({ 'src/react.ts': directive, 'src/core/react/a.ts': '' })).toEqual([]);
   });
 
   test('a cycle, also one of types only', () => {
     expect(
       house({
-        'src/policy/a.ts': `import { b } from './b.ts';`,
-        'src/policy/b.ts': `export type C = import('./c.ts').C;`,
-        'src/policy/c.ts': `import type { A } from './a.ts';`,
+        'src/core/policy/a.ts': `import { b } from './b.ts';`,
+        'src/core/policy/b.ts': `export type C = import('./c.ts').C;`,
+        'src/core/policy/c.ts': `import type { A } from './a.ts';`,
       }),
-    ).toEqual(['src/policy/a.ts → src/policy/b.ts → src/policy/c.ts → src/policy/a.ts: a cycle']);
+    ).toEqual([
+      'src/core/policy/a.ts → src/core/policy/b.ts → src/core/policy/c.ts → src/core/policy/a.ts: a cycle',
+    ]);
   });
 
   test('a package that the place has no business with', () => {
     expect(
       house({
-        'src/form/a.ts': `import { QueryClient } from '@tanstack/react-query'; import 'react';`,
-        'src/react/b.ts': `import 'react/jsx-runtime'; import 'node:fs';`,
+        'src/core/form/a.ts': `import { QueryClient } from '@tanstack/react-query'; import 'react';`,
+        'src/core/react/b.ts': `import 'react/jsx-runtime'; import 'node:fs';`,
         'src/testing/c.ts': `import 'msw/browser'; import 'vitest';`,
       }),
     ).toEqual([
-      'src/form/a.ts imports react: not a package for this place',
-      'src/react/b.ts imports node:fs: not a package for this place',
+      'src/core/form/a.ts imports react: not a package for this place',
+      'src/core/react/b.ts imports node:fs: not a package for this place',
       'src/testing/c.ts imports vitest: not a package for this place',
     ]);
   });
@@ -128,19 +130,19 @@ describe('the rules see', () => {
   test('a missing file or extension, and a computed import', () => {
     expect(
       house({
-        'src/policy/a.ts': `import './b'; import(name);`,
-        'src/policy/b.ts': '',
+        'src/core/policy/a.ts': `import './b'; import(name);`,
+        'src/core/policy/b.ts': '',
       }),
     ).toEqual([
-      'src/policy/a.ts imports ./b, which is no file of src',
-      'src/policy/a.ts computes what it imports',
+      'src/core/policy/a.ts imports ./b, which is no file of src',
+      'src/core/policy/a.ts computes what it imports',
     ]);
   });
 
   test('a folder that the order does not know', () => {
-    expect(house({ 'src/new/a.ts': `import '../policy/b.ts';`, 'src/policy/b.ts': '' })).toEqual([
-      'src/new/a.ts has no place in the order of the house',
-    ]);
+    expect(
+      house({ 'src/new/a.ts': `import '../policy/b.ts';`, 'src/core/policy/b.ts': '' }),
+    ).toEqual(['src/new/a.ts has no place in the order of the house']);
   });
 
   test('a demo that imports the source instead of the package', () => {

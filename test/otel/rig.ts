@@ -14,7 +14,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { onTestFinished } from 'vitest';
-import { settled } from '../fetch/observe.ts';
+import { settled } from '../core/fetch/observe.ts';
 import { startedAt } from '../telemetry/rig.ts';
 
 /** A span, as a test compares it; its times are in milliseconds after the test began. */

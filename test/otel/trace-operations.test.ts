@@ -5,10 +5,10 @@ import { mutationOptions, refreshOn401, retry, type Steadfetch } from 'steadfetc
 import { traceOperations } from 'steadfetch/otel';
 import type { OutboxState } from 'steadfetch/outbox';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createStore } from '../../src/lib/store.ts';
-import { instanceOfSteady } from '../../src/react-query/instance.ts';
-import { answer, hang, refuse, type Handler } from '../fetch/fake-server.ts';
-import { fakeTime, observe, settled } from '../fetch/observe.ts';
+import { createStore } from '../../src/core/lib/store.ts';
+import { instanceOfSteady } from '../../src/core/react-query/instance.ts';
+import { answer, hang, refuse, type Handler } from '../core/fetch/fake-server.ts';
+import { fakeTime, observe, settled } from '../core/fetch/observe.ts';
 import { open, url } from '../telemetry/rig.ts';
 import { openSdk } from './rig.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createCodec, type OutboxCipher } from '../../src/outbox/codec.ts';
-import { createVirtualClock } from '../origin/virtual-clock.ts';
+import { createVirtualClock } from '../core/origin/virtual-clock.ts';
 
 /** As the disk does. */
 const store = (value: unknown): unknown => structuredClone(value);

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { AnyOutboxHandlers, DeadLetterError, OutboxContext } from 'steadfetch/outbox';
 import { openIndexedDb } from '../../src/outbox/store/disk.ts';
 import type { Row } from '../../src/outbox/store/row.ts';
-import { deriveKey } from '../../src/idempotency/key.ts';
+import { deriveKey } from '../../src/core/idempotency/key.ts';
 import { api, createBrowser, settle, shop } from './rig.ts';
 
 const { order } = shop;

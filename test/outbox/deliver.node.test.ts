@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { nextStepOf } from '../../src/outbox/handler.ts';
 import { shorten } from '../../src/outbox/errors.ts';
-import type { Decision, StopReason } from '../../src/policy/decide.ts';
-import { type Failure, failures } from '../../src/policy/outcome.ts';
+import type { Decision, StopReason } from '../../src/core/policy/decide.ts';
+import { type Failure, failures } from '../../src/core/policy/outcome.ts';
 
 const nowMs = 100_000;
 const backoffMs = (): number => 4000;

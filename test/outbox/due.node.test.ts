@@ -7,8 +7,8 @@ import { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Change } from '../../src/outbox/store/transitions.ts';
 import type { Fence } from '../../src/outbox/store/schema.ts';
 import { laneOf, type NewRow, type Row, untried } from '../../src/outbox/store/row.ts';
-import { openNetwork } from '../origin/open-network.ts';
-import { createVirtualClock, epochMs, type VirtualClock } from '../origin/virtual-clock.ts';
+import { openNetwork } from '../core/origin/open-network.ts';
+import { createVirtualClock, epochMs, type VirtualClock } from '../core/origin/virtual-clock.ts';
 import { replace } from './replace.ts';
 import { settle } from './rig.ts';
 

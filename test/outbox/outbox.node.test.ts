@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { extendMutation } from '../../src/react-query/mutation/definition.ts';
-import { Submission } from '../../src/operation/parts/submission.ts';
+import { extendMutation } from '../../src/core/react-query/mutation/definition.ts';
+import { Submission } from '../../src/core/operation/parts/submission.ts';
 import { createBrowser, settle, shop } from './rig.ts';
 
 const { order } = shop;

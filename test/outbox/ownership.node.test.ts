@@ -4,8 +4,8 @@ import { Ownership, type OwnershipContext } from '../../src/outbox/delivery/owne
 import { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Fence } from '../../src/outbox/store/schema.ts';
 import { untried } from '../../src/outbox/store/row.ts';
-import { createLocks } from '../origin/locks.ts';
-import { createVirtualClock } from '../origin/virtual-clock.ts';
+import { createLocks } from '../core/origin/locks.ts';
+import { createVirtualClock } from '../core/origin/virtual-clock.ts';
 import { replace } from './replace.ts';
 import { settle } from './rig.ts';
 

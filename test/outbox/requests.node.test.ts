@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import createClient from 'openapi-fetch';
 import type { Steadfetch } from 'steadfetch';
 import type { OutboxContext } from 'steadfetch/outbox';
-import { deriveKey } from '../../src/idempotency/key.ts';
+import { deriveKey } from '../../src/core/idempotency/key.ts';
 import { api, createBrowser, settle } from './rig.ts';
 
 beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());

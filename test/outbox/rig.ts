@@ -19,8 +19,8 @@ import { openIndexedDb } from '../../src/outbox/store/disk.ts';
 import { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Row } from '../../src/outbox/store/row.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
-import { createLocks } from '../origin/locks.ts';
-import { createVirtualClock, type VirtualClock } from '../origin/virtual-clock.ts';
+import { createLocks } from '../core/origin/locks.ts';
+import { createVirtualClock, type VirtualClock } from '../core/origin/virtual-clock.ts';
 
 /** A request as the server gets it. */
 export interface Arrival {

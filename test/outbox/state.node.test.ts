@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createRefresh } from '../../src/outbox/state.ts';
-import { createVirtualClock } from '../origin/virtual-clock.ts';
+import { createVirtualClock } from '../core/origin/virtual-clock.ts';
 import { settle } from './rig.ts';
 
 /** What is loaded takes until the test says so. */

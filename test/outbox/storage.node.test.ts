@@ -1,7 +1,7 @@
 import type { OutboxContext } from 'steadfetch/outbox';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openIndexedDb } from '../../src/outbox/store/disk.ts';
-import { createVirtualClock } from '../origin/virtual-clock.ts';
+import { createVirtualClock } from '../core/origin/virtual-clock.ts';
 import { createBrowser, plainApi, settle, shop } from './rig.ts';
 
 /** Runs it where `indexedDB` is this. */

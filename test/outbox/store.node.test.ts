@@ -6,7 +6,7 @@ import type { Backend, Fence } from '../../src/outbox/store/schema.ts';
 import { type NewRow, type Row, untried } from '../../src/outbox/store/row.ts';
 import { openIndexedDb } from '../../src/outbox/store/disk.ts';
 import { createMemoryBackend } from './memory-backend.ts';
-import { createVirtualClock } from '../origin/virtual-clock.ts';
+import { createVirtualClock } from '../core/origin/virtual-clock.ts';
 
 let databases = 0;
 const openIdb = async (): Promise<Backend> => {

@@ -2,7 +2,7 @@ import { MutationObserver, QueryClient } from '@tanstack/react-query';
 import { createSteadfetch, mutationOptions, profiles } from 'steadfetch';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { settle, createBrowser, shop } from './rig.ts';
-import { createVirtualClock } from '../origin/virtual-clock.ts';
+import { createVirtualClock } from '../core/origin/virtual-clock.ts';
 import { noOrigin } from '../setup/no-origin.ts';
 
 beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());

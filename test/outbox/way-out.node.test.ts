@@ -1,6 +1,6 @@
 import { defineIdempotency, profiles } from 'steadfetch';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createVirtualClock } from '../origin/virtual-clock.ts';
+import { createVirtualClock } from '../core/origin/virtual-clock.ts';
 import { type Arrival, createBrowser, shop, type TestBrowser } from './rig.ts';
 
 beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Random } from '../../src/lib/clock.ts';
+import type { Random } from '../../src/core/lib/clock.ts';
 
 /** What becomes of a POST. */
 type Fate = 'passed' | 'answer lost' | 'request lost' | 'answer late';

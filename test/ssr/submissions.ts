@@ -2,7 +2,7 @@
 // what was ordered twice, lost, or told wrong: with an idempotentAction, and with the frameworks' own.
 import type { Browser, BrowserContext, Page } from 'playwright';
 import { randomStream } from '../../sim/engine/random-stream.ts';
-import type { Random } from '../../src/lib/clock.ts';
+import type { Random } from '../../src/core/lib/clock.ts';
 import { launchBrowser } from '../e2e/launch.ts';
 import buildIfStale from '../setup/dist.ts';
 import { buildApp, type Framework, next, packPackage, reactRouter, startApp } from './apps.ts';

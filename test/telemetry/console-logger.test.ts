@@ -9,8 +9,8 @@ import {
 import { consoleLogger, type ConsoleLoggerOptions, type LogRecord } from 'steadfetch/telemetry';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { noOrigin } from '../setup/no-origin.ts';
-import { answer, fakeServer, type Handler, origin, refuse } from '../fetch/fake-server.ts';
-import { fakeTime, observe, settled } from '../fetch/observe.ts';
+import { answer, fakeServer, type Handler, origin, refuse } from '../core/fetch/fake-server.ts';
+import { fakeTime, observe, settled } from '../core/fetch/observe.ts';
 
 beforeEach(fakeTime);
 

@@ -22,13 +22,13 @@ import {
 } from 'steadfetch';
 import { steadyAdapter } from 'steadfetch/axios';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { mutationControlsOf, queryControlsOf } from '../../src/react-query/controls.ts';
-import { mutationIdOf, mutationStatusesOf } from '../../src/react-query/status/mutation.ts';
-import { queryStatusesOf } from '../../src/react-query/status/query.ts';
-import { answer, type Handler, hang, refuse } from '../fetch/fake-server.ts';
-import { fakeTime, observe, settled } from '../fetch/observe.ts';
+import { mutationControlsOf, queryControlsOf } from '../../src/core/react-query/controls.ts';
+import { mutationIdOf, mutationStatusesOf } from '../../src/core/react-query/status/mutation.ts';
+import { queryStatusesOf } from '../../src/core/react-query/status/query.ts';
+import { answer, type Handler, hang, refuse } from '../core/fetch/fake-server.ts';
+import { fakeTime, observe, settled } from '../core/fetch/observe.ts';
 import { createBrowser, settle, shop, type TestTab } from '../outbox/rig.ts';
-import { createFormRig } from '../react/form-rig.tsx';
+import { createFormRig } from '../core/react/form-rig.tsx';
 import { open, url } from './rig.ts';
 
 beforeEach(fakeTime);

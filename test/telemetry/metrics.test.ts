@@ -3,9 +3,9 @@ import { retry, type Steadfetch } from 'steadfetch';
 import type { OutboxState } from 'steadfetch/outbox';
 import { metrics } from 'steadfetch/telemetry';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { createStore } from '../../src/lib/store.ts';
-import { answer, hang, refuse } from '../fetch/fake-server.ts';
-import { fakeTime, observe, settled } from '../fetch/observe.ts';
+import { createStore } from '../../src/core/lib/store.ts';
+import { answer, hang, refuse } from '../core/fetch/fake-server.ts';
+import { fakeTime, observe, settled } from '../core/fetch/observe.ts';
 import { open, url } from './rig.ts';
 
 beforeEach(fakeTime);

@@ -1,6 +1,6 @@
 import { createSteadfetch, type SteadfetchConfig } from 'steadfetch';
 import { onTestFinished } from 'vitest';
-import { fakeServer, type Handler, origin } from '../fetch/fake-server.ts';
+import { fakeServer, type Handler, origin } from '../core/fetch/fake-server.ts';
 
 export const url = `${origin}/items`;
 export const startedAt = 1_800_000_000_000;

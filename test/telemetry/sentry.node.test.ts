@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { captureException, createTransport, flush, init } from '@sentry/browser';
 import { retry } from 'steadfetch';
 import { expect, test, vi } from 'vitest';
-import { origin } from '../fetch/fake-server.ts';
-import { fakeTime, observe } from '../fetch/observe.ts';
+import { origin } from '../core/fetch/fake-server.ts';
+import { fakeTime, observe } from '../core/fetch/observe.ts';
 import { steady } from './recipe/steady.ts';
 
 const read = (path: string): string => readFileSync(resolve(import.meta.dirname, path), 'utf8');

@@ -4,9 +4,9 @@ import type { OutboxState } from 'steadfetch/outbox';
 import { consoleLogger, subscribeAll, type TelemetryEvent } from 'steadfetch/telemetry';
 import { resetSteadfetch, seededRandom } from 'steadfetch/testing';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { createStore } from '../../src/lib/store.ts';
-import { answer, type Handler, origin, refuse } from '../fetch/fake-server.ts';
-import { fakeTime, observe, settled } from '../fetch/observe.ts';
+import { createStore } from '../../src/core/lib/store.ts';
+import { answer, type Handler, origin, refuse } from '../core/fetch/fake-server.ts';
+import { fakeTime, observe, settled } from '../core/fetch/observe.ts';
 import { open, startedAt, url } from './rig.ts';
 
 beforeEach(fakeTime);

@@ -1,7 +1,7 @@
 import { watchHealth } from 'steadfetch/telemetry';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { answer, hang, origin, refuse } from '../fetch/fake-server.ts';
-import { fakeTime, observe, settled } from '../fetch/observe.ts';
+import { answer, hang, origin, refuse } from '../core/fetch/fake-server.ts';
+import { fakeTime, observe, settled } from '../core/fetch/observe.ts';
 import { open, startedAt, url } from './rig.ts';
 
 beforeEach(fakeTime);

@@ -4,7 +4,7 @@ import { createContext, use } from 'react';
 import { createSteadfetch, type SteadfetchEvent } from 'steadfetch';
 import { renderWithSteadfetch, virtualTime } from 'steadfetch/testing';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { answer, fakeServer, hang, origin } from '../fetch/fake-server.ts';
+import { answer, fakeServer, hang, origin } from '../core/fetch/fake-server.ts';
 
 let time: ReturnType<typeof virtualTime>;
 beforeEach(() => {

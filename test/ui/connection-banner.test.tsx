@@ -2,8 +2,8 @@ import { act, fireEvent, screen } from '@testing-library/react';
 import { watchConnectivity } from 'steadfetch';
 import { ConnectionBanner } from 'steadfetch/ui';
 import { expect, test } from 'vitest';
-import { setBrowserOnline } from '../react-query/network.ts';
-import { createRig, setOnline } from '../react-query/rig.tsx';
+import { setBrowserOnline } from '../core/react-query/network.ts';
+import { createRig, setOnline } from '../core/react-query/rig.tsx';
 
 const seen = (): string => {
   const copy = document.querySelector('.steadfetch-banner')?.cloneNode(true) as HTMLElement;

@@ -4,8 +4,8 @@ import type { ReactNode } from 'react';
 import { ConnectionBanner, OutboxBadge, OutboxPanel, RetryStatus, SafeForm } from 'steadfetch/ui';
 import { expect, onTestFinished, test } from 'vitest';
 import { createBrowser, settle, shop } from '../outbox/rig.ts';
-import { createFormRig } from '../react/form-rig.tsx';
-import { createRig, type Rig } from '../react-query/rig.tsx';
+import { createFormRig } from '../core/react/form-rig.tsx';
+import { createRig, type Rig } from '../core/react-query/rig.tsx';
 
 /** From now on, what is told in the regions that are there now; no others may come. It returns what ends it. */
 function listen(): () => readonly string[] {

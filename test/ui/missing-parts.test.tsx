@@ -5,7 +5,7 @@ import type { SteadfetchConfig } from 'steadfetch';
 import { useRetryStatus } from 'steadfetch/react';
 import { ConnectionBanner, RetryStatus } from 'steadfetch/ui';
 import { expect, test } from 'vitest';
-import { createRig, type Rig, setOnline } from '../react-query/rig.tsx';
+import { createRig, type Rig, setOnline } from '../core/react-query/rig.tsx';
 
 const banner = (): HTMLElement => document.querySelector('.steadfetch-banner') as HTMLElement;
 const seen = (): string => {

@@ -4,7 +4,7 @@ import { useSteadyMutation } from 'steadfetch/react';
 import { mutationOptions, profiles } from 'steadfetch';
 import { english, german, japanese, RetryStatus, TextsProvider } from 'steadfetch/ui';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createRig, type Rig, setOnline } from '../react-query/rig.tsx';
+import { createRig, type Rig, setOnline } from '../core/react-query/rig.tsx';
 
 afterEach(() => document.documentElement.removeAttribute('lang'));
 

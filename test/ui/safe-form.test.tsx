@@ -1,7 +1,7 @@
 import { act, fireEvent, screen } from '@testing-library/react';
 import { SafeForm } from 'steadfetch/ui';
 import { expect, test } from 'vitest';
-import { createFormRig, type FormRig } from '../react/form-rig.tsx';
+import { createFormRig, type FormRig } from '../core/react/form-rig.tsx';
 
 function Checkout({ rig }: { readonly rig: FormRig }) {
   return (

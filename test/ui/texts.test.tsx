@@ -9,7 +9,7 @@ import {
 } from 'steadfetch/ui';
 import { renderToString } from 'react-dom/server';
 import { afterEach, expect, test } from 'vitest';
-import { createRig, setOnline } from '../react-query/rig.tsx';
+import { createRig, setOnline } from '../core/react-query/rig.tsx';
 
 afterEach(() => document.documentElement.removeAttribute('lang'));
 

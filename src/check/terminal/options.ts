@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { defineIdempotency } from '../../idempotency/profiles.ts';
+import { defineIdempotency } from '../../core/idempotency/profiles.ts';
 import { fill, readJson } from '../body.ts';
 import { type Dialect, type DialectName, dialects, type Keeping } from '../dialects.ts';
 import { CannotRun } from '../finding.ts';

@@ -1,8 +1,7 @@
 import type { Mutation } from '@tanstack/react-query';
 import { type ReactElement, useCallback, useSyncExternalStore } from 'react';
-import { keyText } from '../../lib/json.ts';
-import { runOf } from '../../react-query/mutation/record.ts';
-import { mutationStatus } from '../../react-query/status/mutation.ts';
+import { keyText } from '../../core/lib/json.ts';
+import { mutationStatus, runOf } from '../../core/internal.ts';
 import { reasonOf, upper } from '../explain.ts';
 import type { Live } from '../recording/live.ts';
 import { Entries } from './entries.tsx';

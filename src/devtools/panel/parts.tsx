@@ -1,5 +1,5 @@
 import { type ReactElement, type ReactNode, useEffect, useState } from 'react';
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock } from '../../core/lib/clock.ts';
 import type { InspectedEndpoint } from '../endpoints.ts';
 import { duration } from '../explain.ts';
 import type { Cell, OperationView } from '../view.ts';

@@ -1,4 +1,4 @@
-import { presets } from '../../policy/options.ts';
+import { presets } from '../../core/internal.ts';
 import type { OperationEvent, OperationView } from '../view.ts';
 
 type Ended = Extract<OperationEvent, { readonly type: 'request:end' }>;

@@ -1,12 +1,15 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { type Outbox, outboxOf } from '../../outbox/query-adapter/outbox.ts';
-import type { Operation } from '../../operation/operation.ts';
-import { queryControlsOf } from '../../react-query/controls.ts';
-import { cancelMutation } from '../../react-query/mutation/cancel.ts';
-import { type Instance, instanceOf } from '../../react-query/instance.ts';
-import { runOf } from '../../react-query/mutation/record.ts';
-import { queryStatusesOf } from '../../react-query/status/query.ts';
-import type { RetryControls } from '../../react-query/status/status.ts';
+import {
+  cancelMutation,
+  instanceOf,
+  queryControlsOf,
+  queryStatusesOf,
+  runOf,
+  type Instance,
+  type Operation,
+  type RetryControls,
+} from '../../core/internal.ts';
 import { createFaults, type Faults } from '../faults.ts';
 import { type Inspection, inspectInstance, inspectOrigins } from '../inspect.ts';
 import { type Recorder, recordInstance } from './record.ts';

@@ -1,13 +1,16 @@
-import { callApp, notifyApp } from '../../lib/input/callback.ts';
-import type { Readable } from '../../lib/store.ts';
-import { originOf, shown, toUrl } from '../../lib/input/url.ts';
-import { targetOf } from '../../fetch/endpoint.ts';
-import { reportOf } from '../../operation/error-info.ts';
-import { operationOf } from '../../operation/operation.ts';
+import { callApp, notifyApp } from '../../core/lib/input/callback.ts';
+import type { Readable } from '../../core/lib/store.ts';
+import { originOf, shown, toUrl } from '../../core/lib/input/url.ts';
+import {
+  instanceOfSteady,
+  operationOf,
+  reportOf,
+  targetOf,
+  watchOrigins,
+  type Instance,
+  type Steadfetch,
+} from '../../core/internal.ts';
 import type { OutboxState } from '../../outbox/state.ts';
-import { watchOrigins } from '../../origin/status.ts';
-import { type Instance, instanceOfSteady } from '../../react-query/instance.ts';
-import type { Steadfetch } from '../../react-query/steadfetch.ts';
 import { subscribeInstance, type TelemetryEvent } from '../../telemetry/subscribe-all.ts';
 import { inspectOrigins } from '../inspect.ts';
 import { decidingOptions } from '../levels.ts';

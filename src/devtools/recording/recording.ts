@@ -1,4 +1,4 @@
-import { plainKey, toJson } from '../../lib/json.ts';
+import { plainKey, toJson } from '../../core/lib/json.ts';
 import type { TelemetryEvent } from '../../telemetry/subscribe-all.ts';
 import type { Inspection } from '../inspect.ts';
 import type { DecidingOption } from '../levels.ts';

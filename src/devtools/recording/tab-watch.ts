@@ -1,8 +1,13 @@
-import { systemRandom } from '../../lib/clock.ts';
-import { hasPage } from '../../lib/browser/page.ts';
-import { createStore, type Readable } from '../../lib/store.ts';
-import { openChannel, type ShareChannel, type TabLife, watchPageState } from '../../tabs/ports.ts';
-import type { Instance } from '../../react-query/instance.ts';
+import { systemRandom } from '../../core/lib/clock.ts';
+import { hasPage } from '../../core/lib/browser/page.ts';
+import { createStore, type Readable } from '../../core/lib/store.ts';
+import {
+  openChannel,
+  watchPageState,
+  type Instance,
+  type ShareChannel,
+  type TabLife,
+} from '../../core/internal.ts';
 import type { InspectedTabs } from '../inspect.ts';
 
 /** A tab of this app, from its own messages. */

@@ -1,30 +1,34 @@
-import { attemptContext, bindFetch, type Fetches } from '../../fetch/bind-fetch.ts';
-import { renewableAt } from '../../fetch/extension.ts';
-import type { RawFetch, SteadyFetch } from '../../fetch/fetch.ts';
-import type { SteadyInit } from '../../fetch/init.ts';
-import { submissionExtension } from '../../fetch/keys.ts';
-import { fingerprintOf } from '../../lib/fingerprint.ts';
-import { toUrl } from '../../lib/input/url.ts';
-import { warn } from '../../lib/input/warn.ts';
-import { TimeLimit } from '../../lib/timer.ts';
-import type { AttemptLimit } from '../../operation/environment.ts';
-import { reportOf } from '../../operation/error-info.ts';
-import { isNetworkError } from '../../operation/errors.ts';
-import type { FailureReport } from '../../operation/facts.ts';
-import type { Operation } from '../../operation/operation.ts';
-import type { Execution } from '../../operation/operations.ts';
-import { type HandedOver, Owner } from '../../operation/owner.ts';
-import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
 import {
-  type FixedBody,
-  type KeyRules,
-  type PastStep,
-  type Step,
+  Owner,
   Submission,
-} from '../../operation/parts/submission.ts';
-import type { Decision } from '../../policy/decide.ts';
-import type { Policy } from '../../policy/options.ts';
-import type { Failure } from '../../policy/outcome.ts';
+  attemptContext,
+  bindFetch,
+  isNetworkError,
+  mayHaveTakenEffect,
+  renewableAt,
+  reportOf,
+  submissionExtension,
+  type AttemptLimit,
+  type Decision,
+  type Execution,
+  type Failure,
+  type FailureReport,
+  type Fetches,
+  type FixedBody,
+  type HandedOver,
+  type KeyRules,
+  type Operation,
+  type PastStep,
+  type Policy,
+  type RawFetch,
+  type SteadyFetch,
+  type SteadyInit,
+  type Step,
+} from '../../core/internal.ts';
+import { fingerprintOf } from '../../core/lib/fingerprint.ts';
+import { toUrl } from '../../core/lib/input/url.ts';
+import { warn } from '../../core/lib/input/warn.ts';
+import { TimeLimit } from '../../core/lib/timer.ts';
 import type { HandlerDefinition } from '../handler.ts';
 import type { Row } from '../store/row.ts';
 import type { Running } from './due.ts';

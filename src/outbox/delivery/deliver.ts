@@ -1,7 +1,5 @@
-import { warn } from '../../lib/input/warn.ts';
-import type { Operation } from '../../operation/operation.ts';
-import { type PastStep, renewRefused } from '../../operation/parts/submission.ts';
-import { backoffDelay } from '../../policy/backoff.ts';
+import { warn } from '../../core/lib/input/warn.ts';
+import { backoffDelay, renewRefused, type Operation, type PastStep } from '../../core/internal.ts';
 import { type Codec, readVariables, type Unread } from '../codec.ts';
 import { shorten } from '../errors.ts';
 import { type HandlerDefinition, limitOf, nextStepOf } from '../handler.ts';

@@ -1,5 +1,5 @@
-import { between, type Clock, type Random } from '../../lib/clock.ts';
-import type { Operation } from '../../operation/operation.ts';
+import { between, type Clock, type Random } from '../../core/lib/clock.ts';
+import type { Operation } from '../../core/internal.ts';
 import { originOfLane, type Row, type SendingRow, splitLane } from '../store/row.ts';
 import { pageSize, type RowStore } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';

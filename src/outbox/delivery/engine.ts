@@ -1,4 +1,4 @@
-import type { Operation } from '../../operation/operation.ts';
+import type { Operation } from '../../core/internal.ts';
 import type { Kept } from '../enqueue.ts';
 import { discarded, leftBehind } from '../errors.ts';
 import type { EntryStorage } from '../storage.ts';

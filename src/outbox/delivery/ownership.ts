@@ -1,9 +1,8 @@
-import { createIdempotencyKey } from '../../idempotency/key.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { createIdempotencyKey, type TabPorts } from '../../core/internal.ts';
+import type { Clock } from '../../core/lib/clock.ts';
 import { DatabaseError } from '../store/disk.ts';
 import type { RowStore } from '../store/row-store.ts';
 import type { Fence, OwnerRecord } from '../store/schema.ts';
-import type { TabPorts } from '../../tabs/ports.ts';
 
 export interface OwnershipContext {
   readonly clock: Clock;

@@ -1,12 +1,14 @@
-import type { Fetches } from '../../fetch/bind-fetch.ts';
-import type { WaitingWrites } from '../../fetch/order/waiting-writes.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { OperationResult } from '../../operation/events.ts';
-import type { LoopContext } from '../../operation/loop.ts';
-import type { HandedOver } from '../../operation/owner.ts';
-import type { Network } from '../../origin/origin.ts';
-import type { Decision } from '../../policy/decide.ts';
-import type { TabPorts } from '../../tabs/ports.ts';
+import type {
+  Decision,
+  Fetches,
+  HandedOver,
+  LoopContext,
+  Network,
+  OperationResult,
+  TabPorts,
+  WaitingWrites,
+} from '../../core/internal.ts';
+import type { Clock } from '../../core/lib/clock.ts';
 import type { Codec } from '../codec.ts';
 import type { Receipts } from '../enqueue.ts';
 import type { HandlerDefinition } from '../handler.ts';

@@ -1,6 +1,11 @@
-import { type Clock, createSteadyClock, type Random, type SteadyClock } from '../../lib/clock.ts';
-import { sleep, startAlarm } from '../../lib/timer.ts';
-import type { Network } from '../../origin/origin.ts';
+import {
+  type Clock,
+  createSteadyClock,
+  type Random,
+  type SteadyClock,
+} from '../../core/lib/clock.ts';
+import { sleep, startAlarm } from '../../core/lib/timer.ts';
+import type { Network } from '../../core/internal.ts';
 import { reasonOf } from '../store/disk.ts';
 import { isInPage, pageFence } from '../store/memory.ts';
 import type { Row } from '../store/row.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
-import { hash128, toHex } from '../../lib/hash.ts';
+import type { Clock } from '../../core/lib/clock.ts';
+import { hash128, toHex } from '../../core/lib/hash.ts';
 import type { Engine } from '../delivery/engine.ts';
 
 /** Chromium's addition to a service worker's registration. */

@@ -1,15 +1,18 @@
-import type { Clock } from '../../lib/clock.ts';
-import { checkNames, reject } from '../../lib/input/check.ts';
-import { pageOf } from '../../lib/input/warn.ts';
-import { forgetMade, replaceEarlier } from '../../lib/browser/hot-update.ts';
-import { instanceBehind, whatIsMade } from '../../react-query/instance.ts';
-import { browserPorts } from '../../tabs/ports.ts';
-import { bornNow } from '../../operation/parts/submission.ts';
+import type { Clock } from '../../core/lib/clock.ts';
+import { checkNames, reject } from '../../core/lib/input/check.ts';
+import { pageOf } from '../../core/lib/input/warn.ts';
+import { forgetMade, replaceEarlier } from '../../core/lib/browser/hot-update.ts';
+import {
+  bornNow,
+  browserPorts,
+  instanceBehind,
+  whatIsMade,
+  type MutationDefinition,
+} from '../../core/internal.ts';
 import { defineHandlers } from '../handler.ts';
 import { type Delivered, OutboxCore } from '../outbox.ts';
 import { openIndexedDb } from '../store/disk.ts';
 import { databaseName, drain, prepareSync, syncTag } from './background-sync.ts';
-import type { MutationDefinition } from '../../react-query/mutation/definition.ts';
 import { createOutboxMutation } from './mutation.ts';
 import {
   type AnyOutboxHandlers,

@@ -1,16 +1,16 @@
 import type { MutationFunction, MutationFunctionContext } from '@tanstack/react-query';
-import { isSteadfetchError } from '../../operation/errors.ts';
-import type { Operation } from '../../operation/operation.ts';
-import { createSubmission } from '../../idempotency/key.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { PolicyOptions } from '../../policy/options.ts';
 import {
+  createSubmission,
   define,
+  endOwnMutation,
+  isSteadfetchError,
+  recordBehind,
   type MutationDefinition,
   type MutationExtras,
-} from '../../react-query/mutation/definition.ts';
-import { endOwnMutation } from '../../react-query/mutation/cancel.ts';
-import { recordBehind } from '../../react-query/mutation/record.ts';
+  type Operation,
+  type PolicyOptions,
+} from '../../core/internal.ts';
+import type { Clock } from '../../core/lib/clock.ts';
 import type { Entries } from '../entries.ts';
 import type { Enqueuer, Progress } from '../enqueue.ts';
 

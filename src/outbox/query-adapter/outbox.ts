@@ -1,8 +1,7 @@
 import type { QueryClient, QueryKey, UseMutationOptions } from '@tanstack/react-query';
-import { warn } from '../../lib/input/warn.ts';
-import type { Readable } from '../../lib/store.ts';
-import type { Steadfetch } from '../../react-query/steadfetch.ts';
-import type { TabPorts } from '../../tabs/ports.ts';
+import { warn } from '../../core/lib/input/warn.ts';
+import type { Readable } from '../../core/lib/store.ts';
+import type { Steadfetch, TabPorts } from '../../core/internal.ts';
 import type { OutboxCipher } from '../codec.ts';
 import type { OutboxEntry, OutboxFilter } from '../entries.ts';
 import type { OutboxContext, OutboxHandler } from '../handler.ts';

@@ -1,5 +1,5 @@
 import { hashKey } from '@tanstack/react-query';
-import { createStore, type Readable } from '../../lib/store.ts';
+import { createStore, type Readable } from '../../core/lib/store.ts';
 import type { OutboxEntry, OutboxFilter } from '../entries.ts';
 import type { Outbox } from './outbox.ts';
 

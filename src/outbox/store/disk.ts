@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
-import { untilAborted, withLimit } from '../../lib/timer.ts';
+import type { Clock } from '../../core/lib/clock.ts';
+import { untilAborted, withLimit } from '../../core/lib/timer.ts';
 import { parseRow, type Row, setAside } from './row.ts';
 import { type Database, layOut, type OwnerRecord, type Range, type Transaction } from './schema.ts';
 import { texts, unblock } from './transitions.ts';

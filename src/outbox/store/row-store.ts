@@ -1,4 +1,4 @@
-import { createIdempotencyKey } from '../../idempotency/key.ts';
+import { createIdempotencyKey } from '../../core/internal.ts';
 import type { PausedEntries } from '../messages.ts';
 import {
   type DeadReason,

@@ -1,4 +1,4 @@
-import { rejectValue } from '../../lib/input/check.ts';
+import { rejectValue } from '../../core/lib/input/check.ts';
 import { driverOf, type PgPool, type PostgresDriver, type PostgresJs } from './postgres-driver.ts';
 import { type IdempotencyStore, type KeyRow, refusalOf, type StoredAnswer } from './store.ts';
 

@@ -1,4 +1,4 @@
-import { rejectValue } from '../../lib/input/check.ts';
+import { rejectValue } from '../../core/lib/input/check.ts';
 import { type ClaimResult, type IdempotencyStore, partlyDone, type StoredAnswer } from './store.ts';
 
 /** The part of an ioredis client that the store uses. */

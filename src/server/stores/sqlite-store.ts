@@ -1,5 +1,5 @@
-import { systemClock } from '../../lib/clock.ts';
-import { rejectValue } from '../../lib/input/check.ts';
+import { systemClock } from '../../core/lib/clock.ts';
+import { rejectValue } from '../../core/lib/input/check.ts';
 import { lendHandle } from './lend.ts';
 import { type ClaimResult, type IdempotencyStore, type KeyRow, refusalOf } from './store.ts';
 

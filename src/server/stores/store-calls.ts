@@ -1,5 +1,5 @@
-import { maxTimerMs, systemClock } from '../../lib/clock.ts';
-import { notifyApp } from '../../lib/input/callback.ts';
+import { maxTimerMs, systemClock } from '../../core/lib/clock.ts';
+import { notifyApp } from '../../core/lib/input/callback.ts';
 import type { Settings } from '../options.ts';
 import { type Claim, type ClaimResult, LeaseOverError, type StoredAnswer } from './store.ts';
 

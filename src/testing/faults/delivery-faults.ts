@@ -1,4 +1,4 @@
-import { discard } from '../../lib/discard.ts';
+import { discard } from '../../core/lib/discard.ts';
 import {
   createFault,
   describeTimes,

@@ -1,5 +1,5 @@
-import { reject, requireWhole } from '../../lib/input/check.ts';
-import { systemClock } from '../../lib/clock.ts';
+import { reject, requireWhole } from '../../core/lib/input/check.ts';
+import { systemClock } from '../../core/lib/clock.ts';
 import { requireMswRuns } from '../runtime.ts';
 
 /** One request that reached a fault. */

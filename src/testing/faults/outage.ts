@@ -1,5 +1,5 @@
-import { reject } from '../../lib/input/check.ts';
-import { systemClock } from '../../lib/clock.ts';
+import { reject } from '../../core/lib/input/check.ts';
+import { systemClock } from '../../core/lib/clock.ts';
 import { failTimes } from './answer-faults.ts';
 import { createFault, type Fault, type ResolverInfo } from './fault.ts';
 

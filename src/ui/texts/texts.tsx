@@ -9,7 +9,7 @@ import {
 import { english } from './english.ts';
 import { findTexts, watchPageLanguage } from './language.ts';
 import type { UiTexts } from './ui-texts.ts';
-import { inDevelopment } from '../../lib/development.ts';
+import { inDevelopment } from '../../core/lib/development.ts';
 
 const Texts = createContext<readonly UiTexts[]>([english]);
 

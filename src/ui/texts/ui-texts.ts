@@ -1,5 +1,5 @@
 import type { DeadReason } from '../../outbox/store/row.ts';
-import type { AnyPauseReason } from '../../react-query/status/status.ts';
+import type { AnyPauseReason } from '../../core/internal.ts';
 
 /** The word for a failure, for users. */
 export type FailureWord =

@@ -1,12 +1,15 @@
 import { useMemo } from 'react';
 import type { OutboxEntry } from '../../outbox/entries.ts';
 import type { DeadReason } from '../../outbox/store/row.ts';
-import type { UnknownSubmission } from '../../form/safe-submit.ts';
-import type { Failure, Processed } from '../../policy/outcome.ts';
-import type { RetryState } from '../../react-query/status/status.ts';
-import { problemOf } from '../../operation/parts/problem.ts';
-import { reportOf } from '../../operation/error-info.ts';
-import { systemClock } from '../../lib/clock.ts';
+import {
+  problemOf,
+  reportOf,
+  type Failure,
+  type Processed,
+  type RetryState,
+  type UnknownSubmission,
+} from '../../core/internal.ts';
+import { systemClock } from '../../core/lib/clock.ts';
 import type { FailureWord, TimeTexts, UiTexts } from './ui-texts.ts';
 
 /** The text about a query or a mutation, for users. */

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { dialects } from '../../../src/check/dialects.ts';
 import { type Report, runCheck } from '../../../src/check/run.ts';
 import type { Settings } from '../../../src/check/settings.ts';
-import { defineIdempotency } from '../../../src/idempotency/profiles.ts';
+import { defineIdempotency } from '../../../src/core/idempotency/profiles.ts';
 import { install } from '../../matrix/app.ts';
 import { startRedis } from '../../stores/databases.ts';
 import { createSettings } from '../rig.ts';

@@ -1,5 +1,5 @@
 import { type Clock, createSteadfetch, defineIdempotency } from 'steadfetch';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { systemClock } from '../../../src/core/lib/clock.ts';
 import { graphql } from './graphql-outcomes.ts';
 
 /** Where https://api.example is, in the tests. */

@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch, profiles } from 'steadfetch';
-import { createServer } from '../../react-query/server.ts';
+import { createServer } from '../../core/react-query/server.ts';
 
 /** What the recipes ask; times are those of the clock. */
 export const server = createServer(() => Date.now());

@@ -1,5 +1,5 @@
 import { createSteadfetch } from 'steadfetch';
-import { answer, fakeServer } from '../../fetch/fake-server.ts';
+import { answer, fakeServer } from '../../core/fetch/fake-server.ts';
 
 const { fetch } = fakeServer(answer(503), answer(404, 'secret'));
 

@@ -1,9 +1,9 @@
 import type { RetryState } from 'steadfetch/react';
 import { english } from 'steadfetch/ui';
 import { expect, test } from 'vitest';
-import { reportFailure } from '../../../src/operation/error-info.ts';
+import { reportFailure } from '../../../src/core/operation/error-info.ts';
 import type { OutboxEntry } from '../../../src/outbox/entries.ts';
-import type { Failure, PauseReason, Processed } from '../../../src/policy/outcome.ts';
+import type { Failure, PauseReason, Processed } from '../../../src/core/policy/outcome.ts';
 import type { UiTexts } from '../../../src/ui/texts/ui-texts.ts';
 import {
   entryWordsOf,

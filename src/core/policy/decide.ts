@@ -1,0 +1,368 @@
+import { callApp, isBoolean, type OnMistake } from '../lib/input/callback.ts';
+import type { Random } from '../lib/clock.ts';
+import { backoffDelay } from './backoff.ts';
+import type { OperationFacts, RetryReason } from './operation.ts';
+import { type Policy, retryDefaults } from './options.ts';
+import { type Failure, type FailureDetails, isUnavailable, type Processed } from './outcome.ts';
+
+/** Why an operation ends with its failure. */
+export type StopReason =
+  /** Another attempt would get the same answer. */
+  | 'not-retryable'
+  /** A POST or PATCH without an idempotency key may have taken effect; a second one could do harm. */
+  | 'not-idempotent'
+  /** A 2xx answer came: the server has processed the request. */
+  | 'processed'
+  /** All `maxRetries` retries were made; or one after a 425, or seven after a 500. */
+  | 'max-retries'
+  /** The next attempt would start after `deadlineMs`. */
+  | 'deadline'
+  /** The server asks for a longer wait than `maxRetryAfterMs`. */
+  | 'retry-after'
+  /** The caller aborted. */
+  | 'aborted'
+  /** `shouldRetry` returned false, or the API says that another attempt gets the same answer. */
+  | 'should-retry'
+  /** The operation was paused for as long as it may be: `maxPauseMs`, or the time that React Query's retries take. */
+  | 'paused-too-long'
+  /** The request may have taken effect, and its idempotency key is older than the API keeps keys. */
+  | 'expired'
+  /** The same, where the age of the key is not known: the clock was set back since another page made it. */
+  | 'age-unknown'
+  /** A later write to its URL was sent, which another attempt would undo. */
+  | 'superseded'
+  /** The user pressed Cancel. */
+  | 'cancelled';
+
+/** The decision after a failed attempt. A plain value, made once per failure. */
+export type Decision =
+  | {
+      readonly kind: 'retry';
+      readonly reason: RetryReason;
+      /** How long to wait before the next attempt, in whole milliseconds. */
+      readonly delayMs: number;
+      /** The backoff part of `delayMs`, without Retry-After. The next `decorrelated` step builds on it. */
+      readonly backoffMs: number;
+      /** When the next attempt starts, in epoch milliseconds. */
+      readonly retryAt: number;
+    }
+  | {
+      readonly kind: 'stop';
+      readonly reason: StopReason;
+      /** When the server accepts the request again, in epoch milliseconds; undefined when it did not say. */
+      readonly retryAt: number | undefined;
+    };
+
+/** The inputs of a decision besides the failure: time, chance, and the state of the endpoint. */
+export interface DecideContext {
+  /** The wall clock, in epoch milliseconds. */
+  readonly nowMs: number;
+  /** The source of jitter. */
+  readonly random: Random;
+  /**
+   * Whether another request of the operation may have taken effect, and a new attempt would repeat that.
+   * @default false
+   */
+  readonly isUnrepeatable?: boolean;
+  /**
+   * Whether the endpoint is down, so that admission pauses the next attempt, or has recovered since this
+   * probe was sent. @default false
+   */
+  readonly isDown?: boolean;
+  /**
+   * Whether the failure is isolated: it came within a second, from an origin that was healthy until then.
+   * @default false
+   */
+  readonly isAlone?: boolean;
+  /**
+   * Whether nothing is paused for it: another client sent the request, so that its endpoint is unknown, or its
+   * URL fails while others of its endpoint answer. @default false
+   */
+  readonly isUnpaused?: boolean;
+  /** Whether a later write to its URL was sent, which another attempt would undo. @default false */
+  readonly isSuperseded?: boolean;
+  /** How long Retry-After and rate limits still close the endpoint for all requests, in milliseconds. @default 0 */
+  readonly limitedMs?: number;
+  /** Receives what is wrong with the return value of `shouldRetry`. @default none */
+  readonly onMistake?: OnMistake | undefined;
+}
+
+/** React Query alone retries a query so often, however long its attempts take. */
+const ownRetries = 3;
+
+/** Whether the next attempt of a query is one that React Query alone makes: only a deadline of the app's is shorter than the work of the query. */
+export const isOwed = (
+  { kind, attempt }: Pick<OperationFacts, 'kind' | 'attempt'>,
+  { deadlineMs }: Pick<Policy, 'deadlineMs'>,
+): boolean => kind === 'query' && attempt <= ownRetries && deadlineMs >= retryDefaults.deadlineMs;
+
+/** Retry-After is a lower bound, so jitter goes on top: up to a tenth. */
+export const retryAfterJitter = 0.1;
+/**
+ * A query whose requests another client sends is never paused while its server is down. Retries are all it
+ * has, so they reach as far as React Query's own, with up to a twentieth on top.
+ */
+export const foreignJitter = 0.05;
+
+/**
+ * Decides what follows a failed attempt. Total and pure: every failure gets a decision, and a `shouldRetry`
+ * that throws or returns no boolean counts as undefined.
+ *
+ * The first stop rule that applies ends the operation. If none applies, another attempt follows: when
+ * admission lets it go, if its endpoint is down or limited; otherwise after backoff and Retry-After.
+ *
+ * @example
+ * ```ts
+ * decide(failures.network, operation, presets.interactive, { nowMs: 0, random: () => 0.5 });
+ * // { kind: 'retry', reason: 'network', delayMs: 500, backoffMs: 500, retryAt: 500 }
+ * ```
+ */
+export function decide(
+  failure: Failure,
+  operation: OperationFacts,
+  policy: Policy,
+  context: DecideContext,
+): Decision {
+  const { nowMs, limitedMs = 0 } = context;
+  const { retryAfterMs, retryAt: toldAt, shouldRetry: advice }: FailureDetails = failure;
+  const { attempt, trials = 0 } = operation;
+  const reason = whyRetry(failure);
+  // A known rate limit releases its requests one by one, so no wait of this operation's own is added.
+  const isPaced = reason === 'rate-limited' && limitedMs > 0 && limitedMs >= (retryAfterMs ?? 0);
+  let drawn: Wait | undefined;
+  const failed: FailedAttempt = {
+    failure,
+    operation,
+    policy,
+    context,
+    reason,
+    isPaced,
+    wanted: callShouldRetry(failure, operation, policy, context) ?? advice,
+    isRepeatable: operation.idempotent || operation.keyed || operation.kind === 'query',
+    // `maxRetries: 0` means one attempt, even if that attempt was a probe.
+    spent: policy.maxRetries === 0 ? attempt : attempt - trials,
+    wait: () => (drawn ??= drawWait(failed)),
+  };
+  for (const [stopReason, applies] of stopRules) {
+    if (!applies(failed)) continue;
+    // An operation that stops because the wait is too long reports when that wait ends.
+    const isLimited = isPaced && (stopReason === 'deadline' || stopReason === 'retry-after');
+    const isTold = retryAfterMs !== undefined && stopReason !== 'deadline';
+    const waitMs = isLimited && !isTold ? limitedMs : retryAfterMs;
+    const retryAt = waitMs === undefined ? toldAt : nowMs + waitMs;
+    return { kind: 'stop', reason: stopReason, retryAt };
+  }
+  const { backoffMs, delayMs } = failed.wait();
+  const retryAt = nowMs + delayMs;
+  return { kind: 'retry', reason: reason ?? 'should-retry', delayMs, backoffMs, retryAt };
+}
+
+/** The wait before a retry, in milliseconds: the backoff alone, and all that is waited for. */
+interface Wait {
+  readonly backoffMs: number;
+  readonly delayMs: number;
+}
+
+/** A failed attempt, as the stop rules see it. */
+interface FailedAttempt {
+  readonly failure: Failure & FailureDetails;
+  readonly operation: OperationFacts;
+  readonly policy: Policy;
+  readonly context: DecideContext;
+  /** Why the failure may be worth another attempt, whatever the method; undefined when it is not. */
+  readonly reason: RetryReason | undefined;
+  /** Refused for a rate limit that is already known. */
+  readonly isPaced: boolean;
+  /**
+   * The answer of `shouldRetry` or, without one, of the API. It overrides the status table, never the rule
+   * about methods (RFC 9110 §9.2.2).
+   */
+  readonly wanted: boolean | undefined;
+  /** Two requests have the effect of one: by method, by key, or as declared. A queryFn reads, whatever its method: React Query runs it again. */
+  readonly isRepeatable: boolean;
+  /** How many attempts use up retries. */
+  readonly spent: number;
+  /** Draws at the first call, so an operation that stops earlier consumes no randomness. */
+  readonly wait: () => Wait;
+}
+
+function drawWait({
+  failure,
+  reason,
+  operation,
+  policy,
+  context,
+  spent,
+  isPaced,
+}: FailedAttempt): Wait {
+  const { factor, capMs, fastRetryMs } = policy;
+  const { kind, status, retryAfterMs } = failure;
+  const { isAlone, isDown, limitedMs = 0, random } = context;
+  // 529 says that the server is overloaded already: no fast retry.
+  const isTransient = kind === 'network' || (reason === 'unavailable' && status !== 529);
+  const isFirst = operation.retriedFor.length === 0 && retryAfterMs === undefined;
+  const isFast = isAlone && isFirst && isTransient;
+  const baseMs = isFast ? Math.min(policy.baseMs, fastRetryMs) : policy.baseMs;
+  const { previousBackoffMs } = operation;
+  const retry = Math.max(1, spent);
+  const isUnpaused =
+    !!context.isUnpaused && operation.kind === 'query' && policy.backoff === 'full';
+  const backoff = isUnpaused ? 'none' : policy.backoff;
+  // Field by field: spreading the policy takes several times as long.
+  const stepMs = backoffDelay({ backoff, baseMs, factor, capMs, retry, previousBackoffMs }, random);
+  // Where its first retry was earlier than React Query's own, the second makes up for that.
+  const { baseMs: firstMs } = policy;
+  const owedMs =
+    operation.retriedFor.length === 1 ? Math.max(0, firstMs - (previousBackoffMs ?? firstMs)) : 0;
+  const backoffMs = isUnpaused
+    ? Math.floor((stepMs + owedMs) * (1 + foreignJitter * random()))
+    : stepMs;
+  const leastMs =
+    retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
+  // While the endpoint is down, admission decides when to resume; no backoff is added.
+  if (retryAfterMs === undefined && isDown) return { backoffMs, delayMs: 0 };
+  if (isPaced) return { backoffMs, delayMs: limitedMs };
+  // The limit closes the endpoint for longer than this answer has said.
+  const isLonger = retryAfterMs !== undefined && limitedMs >= retryAfterMs;
+  return { backoffMs, delayMs: Math.max(backoffMs, isLonger ? limitedMs : leastMs) };
+}
+
+/** A rule that ends an operation with its failure. */
+type StopRule = readonly [reason: StopReason, applies: (failed: FailedAttempt) => boolean];
+
+/**
+ * The stop rules: the first that applies, from top to bottom, ends the operation. Each comment is the rule's
+ * name and, in one sentence, when it applies: `npm run reference` prints them into docs/retry.md.
+ */
+const stopRules: readonly StopRule[] = [
+  /** Aborted: The caller aborted. */
+  ['aborted', ({ failure }) => failure.kind === 'aborted'],
+  /** Paused too long: It was paused for longer than `maxPauseMs`, and not sent. */
+  ['paused-too-long', ({ failure }) => failure.kind === 'paused-too-long'],
+  /** Key expired: It may have taken effect, and its idempotency key is older than the API keeps keys. */
+  ['expired', ({ failure }) => failure.kind === 'expired'],
+  /** Key of unknown age: It may have taken effect, and the clock was set back since another page made its idempotency key. */
+  ['age-unknown', ({ failure }) => failure.kind === 'age-unknown'],
+  /** Superseded: It was not sent, because a later write to its URL was. */
+  ['superseded', ({ failure }) => failure.kind === 'superseded'],
+  /** Never sent: The page or the browser refused to send it, and would do so again. */
+  ['not-retryable', ({ failure }) => failure.kind === 'invalid'],
+  /** Refused by the app: `shouldRetry` returned false, or the API says that another attempt gets the same answer. */
+  ['should-retry', ({ wanted }) => wanted === false],
+  /** Done: A 2xx answer came to a request that must not be sent twice: the server has done it. */
+  ['processed', ({ failure, isRepeatable }) => failure.processed === 'yes' && !isRepeatable],
+  /** Asked for without a key: `shouldRetry` returned true for a `POST` or `PATCH` without a key, outside of a query, that the server may have done. */
+  [
+    'not-idempotent',
+    ({ wanted, isRepeatable, failure }) => !!wanted && !isRepeatable && !isHardlyProcessed(failure),
+  ],
+  /** Complete: A `PUT` or `DELETE` that was done is complete. A read, or a replay by key, still has an answer to give. */
+  [
+    'processed',
+    ({ wanted, failure, operation: { method } }) =>
+      !wanted && failure.processed === 'yes' && (method === 'PUT' || method === 'DELETE'),
+  ],
+  /** Same answer: Another attempt would get the same answer: the failure is not among those that are retried. */
+  ['not-retryable', ({ wanted, reason }) => !wanted && !reason],
+  /** No key: A `POST` or `PATCH` without a key, outside of a query, may have taken effect. Only a 425 and a 429 say that it has not. */
+  [
+    'not-idempotent',
+    ({ wanted, isRepeatable, reason }) =>
+      !wanted && !isRepeatable && reason !== 'too-early' && reason !== 'rate-limited',
+  ],
+  /** Often enough: One retry was made after a 425, or seven after a 500, probes included. */
+  [
+    'max-retries',
+    ({ wanted, reason = 'error', operation: { retriedFor } }) =>
+      !wanted &&
+      retriedFor.filter((one) => one === reason).length >= (mostRetries[reason] ?? Infinity),
+  ],
+  /** Max retries: As many retries as `maxRetries` allows were made. A failed probe of an endpoint that is down is none. */
+  ['max-retries', ({ spent, policy: { maxRetries } }) => spent > maxRetries],
+  /** Retry after: `Retry-After`, or a rate limit that is known, is longer than `maxRetryAfterMs`. */
+  [
+    'retry-after',
+    ({ failure: { retryAfterMs }, isPaced, context: { limitedMs = 0 }, policy }) =>
+      (retryAfterMs ?? (isPaced ? limitedMs : 0)) > policy.maxRetryAfterMs,
+  ],
+  /** Deadline: The next attempt would start after `deadlineMs`; unless that is below its default, a query has React Query's three retries all the same. */
+  [
+    'deadline',
+    (failed) => {
+      if (isOwed(failed.operation, failed.policy)) return false;
+      const { startedAt, progressedAt = startedAt, pausedMs } = failed.operation;
+      const leftMs = progressedAt + pausedMs + failed.policy.deadlineMs - failed.context.nowMs;
+      return failed.wait().delayMs > leftMs;
+    },
+  ],
+  /** Another request: Another request of the operation may have taken effect, and would do so once more. */
+  ['not-idempotent', ({ context }) => !!context.isUnrepeatable],
+  /** Later write: A later write to its URL was sent, which another attempt would undo. */
+  ['superseded', ({ context }) => !!context.isSuperseded],
+];
+
+/**
+ * Whether the operation as a whole was processed, for the error that it ends with. Its last attempt may
+ * certainly not have been processed while an earlier one may have been.
+ *
+ * @param isUnknown - Whether any of its requests may have taken effect.
+ */
+export function processedAtEnd(
+  { processed }: Failure,
+  { kind }: Pick<OperationFacts, 'kind'>,
+  isUnknown: boolean,
+): Processed {
+  if (kind !== 'mutation' && processed !== 'no') return processed;
+  return isUnknown ? 'unknown' : 'no';
+}
+
+function callShouldRetry(
+  failure: Failure,
+  operation: OperationFacts,
+  { shouldRetry }: Policy,
+  { onMistake }: DecideContext,
+): boolean | undefined {
+  if (failure.kind === 'aborted') return undefined;
+  return shouldRetry && callApp(() => shouldRetry(failure, operation), isBoolean, onMistake);
+}
+
+const statusReasons: Readonly<Record<number, RetryReason>> = {
+  408: 'request-timeout',
+  425: 'too-early',
+  429: 'rate-limited',
+  500: 'internal-error',
+  // A captive portal (RFC 6585 §6): there is no network yet.
+  511: 'network',
+};
+
+/** The reason why a failure may be worth another attempt, by kind and status. */
+export function whyRetry(failure: Failure): RetryReason | undefined {
+  if (failure.kind !== 'http') {
+    const { kind } = failure;
+    const isPassing =
+      kind === 'network' || kind === 'timeout' || kind === 'body' || kind === 'error';
+    return isPassing ? kind : undefined;
+  }
+  if (failure.inProgress) return 'in-progress';
+  const { status, retryAfterMs } = failure;
+  // Retry-After makes a 413 temporary (RFC 9110 §15.5.14), and shows that a 500 was intended.
+  if (retryAfterMs !== undefined && (status === 413 || status === 500)) return 'unavailable';
+  return isUnavailable(status) ? 'unavailable' : statusReasons[status];
+}
+
+/**
+ * The most retries per reason, probes included. A 425 is retried once (RFC 8470 §5.2). A 500 may be an outage
+ * or a lasting error: seven retries reach as far as React Query's, which take 7 s.
+ */
+export const mostRetries: Partial<Readonly<Record<RetryReason, number>>> = {
+  'too-early': 1,
+  'internal-error': 7,
+};
+
+/**
+ * Whether `shouldRetry` may resend a POST or PATCH without a key: only if the server says that it did not
+ * process the request, or very probably did not (408, and 503 with Retry-After).
+ */
+function isHardlyProcessed({ processed, status, retryAfterMs }: FailureDetails & Failure): boolean {
+  return processed === 'no' || status === 408 || (status === 503 && retryAfterMs !== undefined);
+}

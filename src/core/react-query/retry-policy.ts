@@ -1,0 +1,187 @@
+import { maxTimerMs, type Random, systemNow, systemRandom } from '../lib/clock.ts';
+import { callApp, isBoolean } from '../lib/input/callback.ts';
+import { checkNames } from '../lib/input/check.ts';
+import { type Foreign, readForeign } from '../operation/parts/foreign-error.ts';
+import {
+  foreignJitter,
+  isOwed,
+  mostRetries,
+  retryAfterJitter,
+  whyRetry,
+} from '../policy/decide.ts';
+import type { OperationFacts, RetryReason } from '../policy/operation.ts';
+import {
+  definePolicy,
+  retryDefaults,
+  type Policy,
+  type PolicyOptions,
+  presets,
+} from '../policy/options.ts';
+import { type Failure, type FailureDetails, failures } from '../policy/outcome.ts';
+import { isServer } from './instance.ts';
+import type { RetryPair } from './steadfetch.ts';
+
+/** Options of {@link retryPolicy}: those of a policy that need nothing but `retry` and `retryDelay`. */
+export interface RetryPolicyOptions extends Pick<
+  PolicyOptions,
+  'baseMs' | 'factor' | 'capMs' | 'maxRetries' | 'deadlineMs' | 'maxRetryAfterMs' | 'shouldRetry'
+> {
+  /** The source of jitter. @default Math.random */
+  readonly random?: Random | undefined;
+  /** The time, in epoch milliseconds. @default Date.now */
+  readonly now?: (() => number) | undefined;
+}
+
+const names: readonly (keyof RetryPolicyOptions)[] = [
+  'baseMs',
+  'factor',
+  'capMs',
+  'maxRetries',
+  'deadlineMs',
+  'maxRetryAfterMs',
+  'shouldRetry',
+  'random',
+  'now',
+];
+
+/** A retry that was granted and whose attempt has not failed yet, as far as is known. */
+interface Granted {
+  readonly failureCount: number;
+  readonly startedAt: number;
+  readonly retryAt: number;
+  readonly retriedFor: readonly RetryReason[];
+}
+
+type Used = Pick<Policy, keyof typeof retryDefaults | 'shouldRetry'>;
+
+/** So many queries that wait for a retry are told apart. */
+const maxGranted = 500;
+
+function readFailure(error: unknown, nowMs: number): Failure & FailureDetails {
+  try {
+    return readForeign(error as Foreign, nowMs).failure;
+  } catch {
+    // A getter of the error threw: then nothing is known.
+    return failures.error;
+  }
+}
+
+/**
+ * `retry` and `retryDelay` for the queries of a `QueryClient`, and nothing else: jittered exponential backoff,
+ * Retry-After, a deadline, and no retry of what another attempt cannot mend. The failure is read from the error of
+ * any client: `fetch` (a thrown `Response`), axios, ky, ofetch, tRPC, graphql-request, Apollo, urql, or a `cause`.
+ *
+ * It is for queries: a mutation may be done twice by a retry. On a server nothing is retried, as React Query has it.
+ *
+ * @throws TypeError when an option is not as it must be.
+ *
+ * @example
+ * ```ts
+ * import { QueryClient } from '@tanstack/react-query';
+ * import { retryPolicy } from 'steadfetch/policy';
+ *
+ * export const queryClient = new QueryClient({ defaultOptions: { queries: retryPolicy() } });
+ * ```
+ */
+export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
+  const { random = systemRandom, now = systemNow, ...own } = options;
+  if (process.env.NODE_ENV !== 'production') {
+    checkNames('retryPolicy', options, names);
+    definePolicy('retryPolicy', presets.interactive, own);
+  }
+  // What is no number, or negative, counts as not given: no delay is NaN.
+  const given = Object.entries(own).filter(
+    ([, value]) => typeof value === 'function' || (value as number) >= 0,
+  );
+  const { baseMs, factor, capMs, maxRetries, deadlineMs, maxRetryAfterMs, shouldRetry }: Used = {
+    ...retryDefaults,
+    ...Object.fromEntries(given),
+  };
+  /** In the order in which they were granted. */
+  const granted = new Set<Granted>();
+  let latest:
+    | {
+        readonly failureCount: number;
+        readonly error: unknown;
+        readonly delayMs: number | undefined;
+      }
+    | undefined;
+
+  /**
+   * React Query names no query. Of those whose attempt may have failed now, it is taken for the one that began last:
+   * so the deadline of no query ends early.
+   */
+  const takeGranted = (failureCount: number, nowMs: number): Granted | undefined => {
+    let found: Granted | undefined;
+    for (const one of granted) {
+      const isPossible = one.failureCount === failureCount && one.retryAt <= nowMs;
+      if (isPossible && (!found || one.startedAt >= found.startedAt)) found = one;
+      // Its query is gone.
+      if (nowMs > one.retryAt + deadlineMs || granted.size > maxGranted) granted.delete(one);
+    }
+    if (found) granted.delete(found);
+    return found;
+  };
+
+  /** The wait before the next attempt, in milliseconds, as `decide` has it; undefined where none follows. */
+  const decideDelay = (failureCount: number, error: unknown): number | undefined => {
+    const nowMs = now();
+    const failure = readFailure(error, nowMs);
+    const { retryAfterMs = 0 } = failure;
+    const { startedAt = nowMs, retriedFor = [] } = { ...takeGranted(failureCount, nowMs) };
+    const operation: OperationFacts = {
+      id: 0,
+      kind: 'query',
+      method: 'GET',
+      url: undefined,
+      keyed: false,
+      idempotent: true,
+      attempt: failureCount + 1,
+      startedAt,
+      retriedFor,
+      previousBackoffMs: undefined,
+      pausedMs: 0,
+    };
+    const wanted = shouldRetry && callApp(() => shouldRetry(failure, operation), isBoolean);
+    const reason = whyRetry(failure) ?? (wanted ? 'should-retry' : undefined);
+    // A draw each: a server that asks for a wait spreads those who waited.
+    const backoffMs = Math.min(capMs, baseMs * factor ** failureCount);
+    const delayMs = Math.max(
+      Math.floor(backoffMs * (1 + foreignJitter * random())),
+      Math.floor(retryAfterMs * (1 + retryAfterJitter * random())),
+    );
+    const isOver =
+      !reason ||
+      failure.kind === 'aborted' ||
+      wanted === false ||
+      (!wanted &&
+        retriedFor.filter((one) => one === reason).length >= (mostRetries[reason] ?? maxRetries)) ||
+      failureCount >= maxRetries ||
+      retryAfterMs > maxRetryAfterMs ||
+      (!isOwed(operation, { deadlineMs }) && delayMs > startedAt + deadlineMs - nowMs);
+    if (isOver) return undefined;
+    granted.add({
+      failureCount: failureCount + 1,
+      startedAt,
+      retryAt: nowMs + delayMs,
+      retriedFor: [...retriedFor, reason],
+    });
+    return delayMs;
+  };
+
+  return {
+    retryDelay(failureCount, error) {
+      const delayMs = decideDelay(failureCount, error);
+      latest = { failureCount, error, delayMs };
+      // Where this would stop, and the `retry` of a query goes on, it goes on at React Query's pace.
+      return Math.min(delayMs ?? 1000 * 2 ** failureCount, maxTimerMs);
+    },
+    // React Query asks it right after `retryDelay`, about the same failure.
+    retry(failureCount, error) {
+      const isSame = latest?.failureCount === failureCount && Object.is(latest.error, error);
+      const delayMs = isSame && latest ? latest.delayMs : decideDelay(failureCount, error);
+      latest = undefined;
+      return delayMs !== undefined && !isServer();
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { createSteadfetch, profiles, retry } from 'steadfetch';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { noOrigin } from '../../setup/no-origin.ts';
+import { fakeServer, hang, type Handler, origin } from './fake-server.ts';
+import { fakeTime, observe } from './observe.ts';
+
+beforeEach(fakeTime);
+
+const url = `${origin}/report`;
+const after =
+  (ms: number): Handler =>
+  () =>
+    new Promise((resolve) => {
+      setTimeout(() => resolve(Response.json('done')), ms);
+    });
+const create = (fetch: ReturnType<typeof fakeServer>['fetch'], config = {}) =>
+  createSteadfetch({ fetch, random: () => 0.5, ...config });
+
+describe('an endpoint that takes long to its headers', () => {
+  test.each([
+    [9000, 9000, 1],
+    [12_000, 22_500, 2],
+    [14_000, 24_500, 2],
+    [19_000, 29_500, 2],
+    [25_000, 56_500, 3],
+    [39_000, 70_500, 3],
+  ])(
+    'of %i ms is answered after %i ms, with the limit of each attempt twice the one before',
+    async (latencyMs, endMs, requests) => {
+      const server = fakeServer(after(latencyMs));
+      const steady = create(server.fetch, noOrigin);
+      const result = observe(retry(steady, ({ signal }) => steady.json(url, { signal })));
+      await vi.advanceTimersByTimeAsync(endMs - 1);
+      expect(result.state).toBe('pending');
+      await vi.advanceTimersByTimeAsync(1);
+      expect(result).toMatchObject({ state: 'resolved', value: 'done' });
+      expect(server.requests).toHaveLength(requests);
+    },
+  );
+
+  test('is asked once by the operations that follow, which know how long it takes', async () => {
+    const server = fakeServer(after(12_000));
+    const steady = create(server.fetch);
+    const ask = () => retry(steady, ({ signal }) => steady.json(url, { signal }));
+    const first = observe(ask());
+    await vi.advanceTimersByTimeAsync(22_500);
+    expect(first.state).toBe('resolved');
+    const second = observe(ask());
+    await vi.advanceTimersByTimeAsync(12_000);
+    expect(second.state).toBe('resolved');
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('which never answers is waited for 10, 20, 40 and 40 s', async () => {
+    const server = fakeServer(hang);
+    const steady = create(server.fetch, { ...noOrigin, policy: { deadlineMs: 600_000 } });
+    observe(retry(steady, ({ signal }) => steady.json(url, { signal })));
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(server.timesMs).toEqual([0, 10_500, 31_500, 73_500]);
+  });
+
+  test('has the limit of the app, and then twice that', async () => {
+    const server = fakeServer(hang);
+    const steady = create(server.fetch, { ...noOrigin, policy: { timeout: 1000 } });
+    observe(retry(steady, ({ signal }) => steady.json(url, { signal }), { maxRetries: 2 }));
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(server.timesMs).toEqual([0, 1500, 4500]);
+  });
+});
+
+describe('a write that hangs', () => {
+  const apis = [{ match: `${origin}/keyed`, idempotency: profiles.draft }];
+
+  test.each<[string, string, RequestInit & { idempotent?: boolean; timeout?: number }, number]>([
+    ['a POST without a key', url, { method: 'POST' }, 60_000],
+    ['a PATCH without a key', url, { method: 'PATCH' }, 60_000],
+    ['a POST without a key with a time limit', url, { method: 'POST', timeout: 500 }, 500],
+    ['a POST that may be sent twice', url, { method: 'POST', idempotent: true }, 10_000],
+    ['a PUT', url, { method: 'PUT' }, 10_000],
+    ['a DELETE', url, { method: 'DELETE' }, 10_000],
+    ['a GET', url, {}, 10_000],
+  ])('%s is waited for as long as that does no harm', async (_, to, init, limitMs) => {
+    const server = fakeServer(hang);
+    const result = observe(create(server.fetch, { ...noOrigin, apis }).fetch(to, init));
+    await vi.advanceTimersByTimeAsync(limitMs - 1);
+    expect(result.state).toBe('pending');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(result).toMatchObject({ state: 'rejected', error: { code: 'timeout' } });
+  });
+
+  test('and takes 15 s is done', async () => {
+    const server = fakeServer(after(15_000));
+    const result = observe(create(server.fetch).json(url, { method: 'POST' }));
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(result).toMatchObject({ state: 'resolved', value: 'done' });
+  });
+});

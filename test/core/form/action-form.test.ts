@@ -1,0 +1,241 @@
+import { sendAction } from 'steadfetch/react';
+import type { ActionState } from 'steadfetch/server';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { ActionForm } from '../../../src/core/form/action-form.ts';
+
+type State = ActionState<number>;
+
+const fieldsOf = (key: string, article = 'a lamp'): FormData => {
+  const fields = new FormData();
+  fields.append('idempotency-key', key);
+  fields.append('article', article);
+  return fields;
+};
+const keyOf = (fields: FormData): unknown => fields.get('idempotency-key');
+const done = (data: number): State => ({
+  status: 'succeeded',
+  data,
+  isReplayed: false,
+  key: 'next',
+  submission: 'k1',
+});
+const redirect = Object.assign(new Error('NEXT_REDIRECT'), { digest: 'NEXT_REDIRECT;push;/;303;' });
+
+let turn = 0;
+let form: ActionForm;
+const open = (): ActionForm => new ActionForm(`checkout ${turn}`);
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  // Each wait is three quarters of its step: 375, 750 and 1500 ms.
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  turn++;
+  form = open();
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** A call that gives these answers, one after the other: a state, or what is thrown. */
+function answering(...answers: unknown[]) {
+  const sent: string[] = [];
+  const call = async (fields: FormData): Promise<State> => {
+    sent.push([keyOf(fields), fields.get('article')].join(' '));
+    const answer = answers.shift();
+    if (answer instanceof Error) throw answer;
+    return answer as State;
+  };
+  return { sent, call };
+}
+
+test('a double click is one call, also where its second half comes after the answer', async () => {
+  const { sent, call } = answering(done(1), done(2), done(3));
+  const both = [form.send(fieldsOf('k1'), call), form.send(fieldsOf('k1'), call)];
+  expect(await Promise.all(both)).toEqual([done(1), done(1)]);
+  await vi.advanceTimersByTimeAsync(999);
+  expect(await form.send(fieldsOf('next'), call)).toEqual(done(1));
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await form.send(fieldsOf('next'), call)).toEqual(done(2));
+  expect(sent).toEqual(['k1 a lamp', 'next a lamp']);
+});
+
+test('the second half of a double click does not confirm what the first has asked', async () => {
+  const asked: State = {
+    status: 'needs-confirmation',
+    reason: 'edited-after-unknown',
+    key: 'k2',
+    submission: 'k1',
+    fields: {},
+  };
+  const { sent, call } = answering(asked, done(1));
+  expect(await form.send(fieldsOf('k1'), call)).toEqual(asked);
+  expect(await form.send(fieldsOf('k2'), call)).toEqual(asked);
+  expect(sent).toEqual(['k1 a lamp']);
+});
+
+test('other content is another submission: it goes after the first, under a key of its own', async () => {
+  const { sent, call } = answering(done(1), done(2));
+  const first = form.send(fieldsOf('k1'), call);
+  const second = form.send(fieldsOf('k1', 'a chair'), call);
+  expect(await Promise.all([first, second])).toEqual([done(1), done(2)]);
+  expect(sent[0]).toBe('k1 a lamp');
+  expect(sent[1]).toMatch(/^\w{8}-[\w-]{36} a chair$/);
+});
+
+test('a lost answer is asked for again under the same key, after 375, 750 and 1500 ms', async () => {
+  const lost = new TypeError('Failed to fetch');
+  const { sent, call } = answering(lost, lost, lost, lost);
+  const state = form.send(fieldsOf('k1'), call);
+  const counts: number[] = [];
+  for (const waitMs of [0, 374, 1, 749, 1, 1499, 1]) {
+    await vi.advanceTimersByTimeAsync(waitMs);
+    counts.push(sent.length);
+  }
+  expect(counts).toEqual([1, 1, 2, 2, 3, 3, 4]);
+  expect(await state).toEqual({ status: 'unknown', key: 'k1', fields: {} });
+  expect(new Set(sent)).toEqual(new Set(['k1 a lamp']));
+});
+
+test('while the outcome is unknown each page of the tab sends under its key, and afterwards none does', async () => {
+  const { call } = answering(new TypeError('Failed to fetch'), done(1));
+  await form.send(fieldsOf('k1'), call, { maxRetries: 0 });
+  const reloaded = open();
+  expect([reloaded.unknownKey(), reloaded.keyFor('k2')]).toEqual(['k1', 'k1']);
+  await reloaded.send(fieldsOf('k1'), call, { maxRetries: 0 });
+  for (const page of [form, reloaded, open()])
+    expect([page.unknownKey(), page.keyFor('k2')]).toEqual([undefined, 'k2']);
+});
+
+test('a page that was gone back to is told of its key with the same content, and has a new one for other content', async () => {
+  const { sent, call } = answering(done(1), done(1), done(2));
+  await form.send(fieldsOf('k1'), call);
+  for (const article of ['a lamp', 'a chair']) await open().send(fieldsOf('k1', article), call);
+  expect(sent.slice(0, 2)).toEqual(['k1 a lamp', 'k1 a lamp']);
+  expect(sent[2]).toMatch(/^\w{8}-[\w-]{36} a chair$/);
+});
+
+test('where a framework ends the first call for the second half of a double click, that one is made', async () => {
+  const first = answering(new Error('aborted'));
+  const second = answering(done(1));
+  const once = { maxRetries: 0 };
+  const both = [
+    form.send(fieldsOf('k1'), first.call, once),
+    form.send(fieldsOf('k1'), second.call, once),
+  ];
+  expect(await Promise.all(both)).toEqual([done(1), done(1)]);
+  expect([...first.sent, ...second.sent]).toEqual(['k1 a lamp', 'k1 a lamp']);
+});
+
+test('a press right after an unknown outcome is sent', async () => {
+  const { sent, call } = answering(new Error('lost'), done(1));
+  const once = { maxRetries: 0 };
+  expect(await form.send(fieldsOf('k1'), call, once)).toMatchObject({ status: 'unknown' });
+  expect(await form.send(fieldsOf('k1'), call, once)).toEqual(done(1));
+  expect(sent).toEqual(['k1 a lamp', 'k1 a lamp']);
+});
+
+test('a redirect is the end of a submission, and a double click is redirected once more', async () => {
+  const { sent, call } = answering(redirect);
+  await expect(form.send(fieldsOf('k1'), call)).rejects.toBe(redirect);
+  await expect(form.send(fieldsOf('k1'), call)).rejects.toBe(redirect);
+  expect(sent).toHaveLength(1);
+  expect(form.unknownKey()).toBe(undefined);
+});
+
+test.each<[string, Error]>([
+  ['notFound() of Next.js', Object.assign(new Error(), { digest: 'NEXT_HTTP_ERROR_FALLBACK;404' })],
+  ['an answer with 403', Object.assign(new Error(), { status: 403 })],
+])('%s is passed on at once, and its key stays good', async (_, thrown) => {
+  const { sent, call } = answering(thrown, done(1));
+  await expect(form.send(fieldsOf('k1'), call)).rejects.toBe(thrown);
+  expect([form.unknownKey(), form.keyFor('k1')]).toEqual([undefined, 'k1']);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(await form.send(fieldsOf('k1'), call)).toEqual(done(1));
+  expect(sent).toEqual(['k1 a lamp', 'k1 a lamp']);
+});
+
+const fire = (type: string, persisted: boolean): boolean =>
+  window.dispatchEvent(Object.assign(new Event(type), { persisted }));
+
+test.each([
+  ['299 ms after its answer', 299, true],
+  ['300 ms after its answer', 300, false],
+])(
+  'a page that the user begins to leave %s may not have been seen: %s',
+  async (_, afterMs, isUnseen) => {
+    const { sent, call } = answering(done(1), done(1));
+    await form.send(fieldsOf('k1'), call);
+    await vi.advanceTimersByTimeAsync(afterMs);
+    fire('beforeunload', false);
+    // The page stays until the next one answers.
+    await vi.advanceTimersByTimeAsync(5000);
+    fire('pagehide', false);
+    expect([open().unknownKey(), open().keyFor('k2')]).toEqual(
+      isUnseen ? ['k1', 'k1'] : [undefined, 'k2'],
+    );
+    await open().send(fieldsOf(open().keyFor('k2')), call);
+    expect(sent).toEqual(['k1 a lamp', isUnseen ? 'k1 a lamp' : 'k2 a lamp']);
+  },
+);
+
+test('an answer that comes while the page is being left may not have been seen', async () => {
+  const { call } = answering(redirect);
+  const state = form.send(fieldsOf('k1'), call);
+  fire('beforeunload', false);
+  await expect(state).rejects.toBe(redirect);
+  expect(open().unknownKey()).toBe('k1');
+  // A download leaves nothing.
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(open().unknownKey()).toBe(undefined);
+  fire('pagehide', false);
+  expect(open().unknownKey()).toBe('k1');
+});
+
+test('a page listens to being left only while it sends, for the sake of the back-forward cache', async () => {
+  const listening = new Set<unknown>();
+  vi.spyOn(globalThis, 'addEventListener').mockImplementation((type, listener) => {
+    if (type === 'beforeunload') listening.add(listener);
+  });
+  vi.spyOn(globalThis, 'removeEventListener').mockImplementation((_, listener) => {
+    listening.delete(listener);
+  });
+  const { call } = answering(done(1));
+  const page = open();
+  expect(listening.size).toBe(0);
+  const both = [page.send(fieldsOf('k1'), call), page.send(fieldsOf('k1'), call)];
+  expect(listening.size).toBe(1);
+  await Promise.all(both);
+  await vi.advanceTimersByTimeAsync(300);
+  expect(listening.size).toBe(0);
+  await page.send(fieldsOf('next'), call);
+  expect(listening.size).toBe(0);
+});
+
+test('a page that comes back from the back-forward cache takes its call for lost, and sends again', async () => {
+  const { sent, call } = answering(done(1));
+  let calls = 0;
+  const hang = (fields: FormData): Promise<State> =>
+    ++calls === 1 ? new Promise<never>(() => {}) : call(fields);
+  const state = form.send(fieldsOf('k1'), hang);
+  await vi.advanceTimersByTimeAsync(60_000);
+  fire('pageshow', false);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(calls).toBe(1);
+  fire('pageshow', true);
+  await vi.advanceTimersByTimeAsync(375);
+  expect(await state).toEqual(done(1));
+  expect(sent).toEqual(['k1 a lamp']);
+});
+
+test('what somebody else has written into the storage is ignored', () => {
+  sessionStorage.setItem(`steadfetch.form.\0checkout ${turn}`, '{"unknown":1,"used":2');
+  expect(form.keyFor('k1')).toBe('k1');
+});
+
+test('a form without a key is a TypeError, and not sent', async () => {
+  const { sent, call } = answering(done(1));
+  const fields = new FormData();
+  await expect(sendAction('checkout', fields, call)).rejects.toThrow('render <KeyField>');
+  expect(sent).toEqual([]);
+});
