@@ -1,4 +1,7 @@
-import { type Connectivity, createConnectivity } from '../../../src/core/connectivity/connectivity.ts';
+import {
+  type Connectivity,
+  createConnectivity,
+} from '../../../src/core/connectivity/connectivity.ts';
 import { createSleepDetector } from '../../../src/core/lib/timer.ts';
 import type { HintEvent } from '../../../src/core/connectivity/page-life.ts';
 import type { CheckResult } from '../../../src/core/connectivity/check.ts';
