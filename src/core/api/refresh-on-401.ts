@@ -240,7 +240,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
         return undefined;
       }
       // The refresh holds no concurrency slot.
-      attempt.sending?.settle(failure, undefined, response);
+      attempt.sending?.end(failure, undefined, response);
       const isNew = await untilAborted(caller, renew(context, signed, endpoint)).catch(() => false);
       if (!isNew && isUnreached) renewableAt.set(failure, pausedUntil);
       if (!isNew || signed.isOnce || caller?.aborted) return undefined;

@@ -68,7 +68,7 @@ export function createAdmissions(
   const { connectivity, network, rateLimit, isSeen } = surroundings;
   const origins = createOrigins(clock, random, options, network, surroundings.reachOf);
 
-  const askOf = (operation: Operation, sent: SentRequest): Ask => {
+  const permitRequest = (operation: Operation, sent: SentRequest): Ask => {
     const { priority, whenDown, maxPauseMs } = operation.policyOf(sent);
     return {
       ...targetOf(operation, sent),
@@ -92,8 +92,8 @@ export function createAdmissions(
   // Without an async function: thousands may be kept waiting.
   const wait = (request: SteadyRequest, admission: Admission): Promise<Sending> => {
     const { operation, signal } = request;
-    const ask = askOf(operation, request);
-    return pauseAt(admission, ask, operation, signal, waits).then((release) => {
+    const wanted = permitRequest(operation, request);
+    return pauseAt(admission, wanted, operation, signal, waits).then((release) => {
       if (release === 'expired') throw refuse(operation, request, admission);
       if (release === 'dropped') throw dropped(request, request.signal);
       return grant(request, admission, release);
@@ -131,8 +131,8 @@ export function createAdmissions(
       const { at } = operation.route;
       if (!at) return true;
       const { admission, sent } = at;
-      const ask = askOf(operation, sent);
-      const release = await pauseAt(admission, ask, operation, undefined, waits);
+      const wanted = permitRequest(operation, sent);
+      const release = await pauseAt(admission, wanted, operation, undefined, waits);
       if (release === 'expired') {
         const error = refuse(operation, sent, admission);
         throw isNotSentError(error) ? toClientError(error, sent) : error;

@@ -3,7 +3,7 @@ import { toUrl } from '../lib/input/url.ts';
 import type { Processed } from '../policy/outcome.ts';
 import type { SentWrite, ShareWrites, WritePlace, WriteMessage } from '../tabs/write-message.ts';
 
-/** What a later write means to an earlier one: it comes too late, or it is not known yet whether it does. */
+/** A later write supersedes an earlier one, or it is still `open` whether it does. */
 export type Obstacle = 'superseded' | 'open';
 
 /** The operation of a write. */
@@ -33,7 +33,7 @@ const isBefore = (place: WritePlace, other: WritePlace | undefined): boolean =>
 const later = (known: WritePlace | undefined, place: WritePlace): WritePlace =>
   known && isBefore(place, known) ? known : place;
 
-/** What is known of the writes to one URL. */
+/** The known writes to one URL. */
 class Resource {
   readonly clock: Clock;
   /** The latest of those that are over and may have been done: of those that replace it, and of the others. */
@@ -57,7 +57,7 @@ class Resource {
     for (const earlier of this.#open) earlier.endIfSuperseded?.();
   }
 
-  /** What a later write means to this one; undefined where there is none. */
+  /** Whether a later write stands in the way of this one; undefined if none does. */
   obstacleTo(place: WritePlace, isAppending: boolean): Obstacle | undefined {
     this.#closeOld();
     if (isBefore(place, this.#replacedAt)) return 'superseded';
@@ -180,7 +180,7 @@ export class WriteOrder {
   readonly #share: () => ShareWrites | undefined;
   /** By URL, those written last at the end. */
   readonly #resources: Map<string, Resource> = new Map();
-  #say: ((word: WriteMessage) => void) | undefined;
+  #announce: ((word: WriteMessage) => void) | undefined;
   #lastTurn = 0;
 
   constructor(clock: Clock, share: () => ShareWrites | undefined) {
@@ -192,12 +192,12 @@ export class WriteOrder {
    * A request of this operation that writes is asked for. `isGuarded`: the server itself refuses it where something
    * else was written meanwhile.
    */
-  ask(
+  begin(
     writer: Writer,
     request: { readonly method: string; readonly url: string },
     isGuarded: boolean,
   ): Write {
-    this.#say ??= this.#share()?.((name, write, state) => {
+    this.#announce ??= this.#share()?.((name, write, state) => {
       const elsewhere = this.#resourceAt(name);
       if (state === 'sent') elsewhere.open(write);
       else elsewhere.update(write, state === 'done');
@@ -216,7 +216,7 @@ export class WriteOrder {
   /** Tells the other tabs of a write to this URL. */
   announce({ place, isReplacing }: Write, url: string, state: WriteMessage['state']): void {
     const agoMs = this.#clock.now() - place.at;
-    this.#say?.({ resource: resourceOf(url), write: place.turn, agoMs, isReplacing, state });
+    this.#announce?.({ resource: resourceOf(url), write: place.turn, agoMs, isReplacing, state });
   }
 
   /** A write to one URL has made what is at another: `location`, as its answer says. */
@@ -243,7 +243,7 @@ export class WriteOrder {
   }
 }
 
-/** What a URL names: its query string counts, and neither its fragment nor a slash at the end of its path. */
+/** The resource that a URL names. Its query string counts; its fragment and a slash at the end of its path do not. */
 function resourceOf(url: string, base?: string): string {
   const parsed = toUrl(url, base);
   if (!parsed) return url;

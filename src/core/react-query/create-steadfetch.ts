@@ -63,7 +63,7 @@ const names: readonly (keyof SteadfetchConfig)[] = [
   'observe',
 ];
 
-/** What belongs to a profile of an API. */
+/** Options that belong to a profile of an API, for the error about one beside it. */
 const inApis = {
   match: 'apis: [{ match }]',
   idempotency: 'apis: [{ match, idempotency }]',
@@ -75,7 +75,7 @@ const inApis = {
   classifyError: 'apis: [{ match, outcomes: classifyOutcomes({ classifyError }) }]',
 } as const;
 
-/** What these options must be. */
+/** The kinds of value that these options take. */
 const allowed = {
   random: 'a function',
   fetch: 'a function',
@@ -151,7 +151,7 @@ function create(config: SteadfetchConfig): Steadfetch {
   const transport = given('fetch', isFunction) ?? systemTransport;
   const apis = given('apis', Array.isArray) ?? [];
   const wall = given('clock', isClock) ?? systemClock;
-  // Durations are measured with it: a wall clock that is set makes nobody wait for longer.
+  // It measures durations, so that a wall clock that is set back prolongs no wait.
   const clock = createSteadyClock(wall);
   const policy = definePolicy(caller, presets.interactive, config.policy);
   const emitter = new Emitter();

@@ -114,7 +114,7 @@ function observe(
     connectivity: undefined,
     tabs: undefined,
     fetch: async (input, init) => {
-      // What is due at the same time is sent by the app first.
+      // The app sends first what is due at the same time.
       await new Promise<void>((due) => void clock.setTimeout(due, 0));
       const name = nameOf(init?.method ?? 'GET', `${input as string | URL}`);
       const known = underWay.get(name) ?? latest.get(endpointOf.get(name) ?? '');
@@ -151,7 +151,7 @@ function observe(
     if (event.type === 'updated' && event.action.type === 'error') counts.failedIfOn++;
   });
 
-  /** What a queryFn of the app would have met. */
+  /** Runs a queryFn as it would have run with Steadfetch switched on. */
   const runIfOn = async (hash: string, signal: AbortSignal): Promise<null> => {
     const requests = [...(requestsOf.get(hash)?.values() ?? [])];
     await Promise.all(requests.map(({ method, url }) => ifOn.fetch(url, { method, signal })));
@@ -268,7 +268,7 @@ function observe(
       real.dispose();
     },
   };
-  // What an app makes of it, such as mutationOptions, sends what it is to send.
+  // mutationOptions and others that are made of it send for real.
   registerSteady(steady, instance);
   return steady;
 }

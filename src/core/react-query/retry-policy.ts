@@ -89,7 +89,7 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
     checkNames('retryPolicy', options, names);
     definePolicy('retryPolicy', presets.interactive, own);
   }
-  // What is no number, or negative, counts as not given: no delay is NaN.
+  // An option that is no number, or is negative, counts as not given, so that no delay is NaN.
   const given = Object.entries(own).filter(
     ([, value]) => typeof value === 'function' || (value as number) >= 0,
   );

@@ -3,7 +3,7 @@ const maxUrls = 1000;
 /** Where more URLs of an endpoint fail, none is broken by itself: their server refuses whatever is asked. */
 const maxBroken = 5;
 
-/** Who answered last, when that request was sent, and when the latest that another one answered was. */
+/** The one that answered last, when that request was sent, and when the latest request that another one answered was. */
 export class LastAnswer {
   #of = '';
   #at = -Infinity;

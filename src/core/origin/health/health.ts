@@ -157,7 +157,7 @@ export class OriginHealth {
     const isEarly = own.isFastRetry(sentAt);
     own.recordAlone(sentAt, now, this.#isHealthy());
     this.#failing.record(resource, endpoint, sentAt);
-    // Of what was sent before the latest answer, each failure still counts towards the usual rate.
+    // Failures of requests that were sent before the latest answer still count towards the usual rate.
     if (this.isUrlBroken(place) && sentAt > own.answeredSentAt) return undefined;
     const isOwn =
       own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own, false, isEarly);

@@ -7,7 +7,7 @@ import { retryTimes } from './pause.ts';
 
 /**
  * Whether a user waits for it: the page is seen, and there is nothing of it to show. A query without
- * observers is awaited by whoever fetches it, such as a router; more of an infinite one, by a user.
+ * observers is awaited by its caller, such as a router; more of an infinite one, by a user.
  */
 function isAwaited({ state }: Query): boolean {
   const isMore = !!state.fetchMeta?.fetchMore;

@@ -8,8 +8,8 @@ import { isServer } from '../instance.ts';
 import type { QueryRecords } from './records.ts';
 
 /**
- * Puts a new fetch in the place of the one under way, in the same turn: whoever awaits the old one
- * gets the result of the new one, and nobody sees the query idle in between.
+ * Replaces the fetch under way by a new one, in the same turn. The promise of the old one settles with the result of the
+ * new one, and the query is never idle in between.
  */
 export function replaceFetch(
   query: Query,
@@ -29,8 +29,8 @@ export function replaceFetch(
 }
 
 /**
- * What a fetch goes on with: without it a fetchNextPage becomes a fetch of page 0. Copied, because React Query takes
- * the same object for the same fetch, and would go on counting its failures.
+ * The meta data that a new fetch continues with: without them a fetchNextPage becomes a fetch of page 0. Copied, because
+ * React Query takes the same object for the same fetch, and would go on counting its failures.
  */
 const metaOf = ({ state: { fetchMeta } }: Query): Parameters<Query['fetch']>[1] =>
   fetchMeta ? { meta: { ...fetchMeta } } : {};
@@ -54,13 +54,13 @@ export function endFetchWith(
 export interface RefetchContext {
   readonly clock: Clock;
   readonly random: Random;
-  /** What is known of each query. */
+  /** The record of each query. */
   readonly byQuery: QueryRecords;
 }
 
 /** The end of a longer rate limit is not waited for by what has failed. */
 const maxLimitMs = 300_000;
-/** What failed in an outage is fetched again within this time after it: not all at once. */
+/** Queries that failed in an outage are spread over this time after it. */
 const spreadMs = 1000;
 
 /**
@@ -78,7 +78,7 @@ export function watchRecovery(
 ): void {
   const record = byQuery.of(query);
   record.endWatch();
-  // Without an admission it has sent nothing of ours. On a server nobody looks, and queries go with their page.
+  // Without an admission it has sent nothing of ours. On a server no user waits for it, and queries end with their page.
   const down = route.down();
   if (!down || isServer()) return;
   const { admission, sent } = down;
@@ -204,7 +204,7 @@ export function createOverdueRetries(
       return phase?.kind === 'waiting' && (phase.decision?.retryAt ?? now) < now;
     };
     const filter = { fetchStatus: 'fetching', predicate: isOverdue } as const;
-    // What nobody sees is React Query's to give up.
+    // React Query itself gives up queries without observers.
     for (const query of clients().flatMap((client) => client.getQueryCache().findAll(filter)))
       if (query.getObserversCount() > 0) replaceFetch(query);
   };

@@ -12,7 +12,7 @@ import type { RetryPair } from '../steadfetch.ts';
 import { emitChange } from '../mutation/record.ts';
 import type { OverdueRetries } from './refetch.ts';
 
-/** What decisions on failures in React Query stand on. */
+/** The dependencies of `retry` and `retryDelay`. */
 export interface RetryPairContext {
   readonly clock: Clock;
   readonly operations: Operations;
