@@ -5,7 +5,7 @@ import {
   checkConnectivity,
   sendCheck,
 } from '../connectivity/check.ts';
-import { type Connectivity, createConnectivity } from '../connectivity/connectivity.ts';
+import { Connectivity } from '../connectivity/connectivity.ts';
 import {
   type PageLife,
   type Hint,
@@ -80,15 +80,15 @@ export function watchConnectivity(options: ConnectivityOptions = {}): MadeBy<'wa
         if (result === 'reached') reachedAt = clock.now();
         return result;
       };
-      const connectivity = createConnectivity(
+      const connectivity = new Connectivity({
         clock,
         random,
         sleepDetector,
         hint,
-        hint && check ? (signal) => runCheck(check, signal) : undefined,
-        (origin, signal) => sendCheck(clock, transport, { url: `${origin}/` }, signal),
+        check: hint && check ? (signal) => runCheck(check, signal) : undefined,
+        checkOrigin: (origin, signal) => sendCheck(clock, transport, { url: `${origin}/` }, signal),
         knownOrigins,
-      );
+      });
       const giveBack = hint && feedOnlineManager(connectivity, hint);
       return {
         connectivity,
