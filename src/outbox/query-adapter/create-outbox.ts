@@ -6,6 +6,7 @@ import { instanceBehind, whatIsMade } from '../../react-query/instance.ts';
 import { browserPorts } from '../../tabs/ports.ts';
 import { bornNow } from '../../operation/parts/submission.ts';
 import { defineHandlers } from '../handler.ts';
+import type { OutboxLinks } from '../links/outbox-links.ts';
 import { type Delivered, OutboxCore } from '../outbox.ts';
 import { openIndexedDb } from '../store/disk.ts';
 import { databaseName, drain, prepareSync, syncTag } from './background-sync.ts';
@@ -28,6 +29,7 @@ const names: readonly (keyof OutboxConfig<AnyOutboxHandlers>)[] = [
   'name',
   'parallel',
   'cipher',
+  'links',
   'backgroundSync',
   'ports',
 ];
@@ -65,6 +67,12 @@ function checkConfig(config: object): void {
   const { handlers } = config as { readonly handlers: unknown };
   if (Array.isArray(handlers) || Object.keys(Object(handlers) as object).length === 0)
     reject('createOutbox', 'handlers', handlers, 'an object with a handler for each name');
+  const { links } = config as { readonly links?: Partial<OutboxLinks> };
+  if (links !== undefined && !links?.rows)
+    reject('createOutbox', 'links', links, 'the result of outboxLinks()');
+  for (const [name, handler] of Object.entries(handlers as AnyOutboxHandlers))
+    if (handler.coalesce && !links)
+      reject('createOutbox', `handlers.${name}.coalesce`, handler.coalesce, 'left out, or links: outboxLinks()');
   if (typeof structuredClone === 'undefined')
     throw new Error(
       `createOutbox: structuredClone is missing here, and must be there: see ${pageOf('react-native.md')}.`,
@@ -93,7 +101,7 @@ function make<const H extends AnyOutboxHandlers>(
   config: OutboxConfig<H>,
 ): Pick<OutboxCore, 'engine'> & { readonly clock: Clock; readonly outbox: Outbox<H> } {
   if (process.env.NODE_ENV !== 'production') checkConfig(config);
-  const { steady, queryClient: client, handlers, user, cipher } = config;
+  const { steady, queryClient: client, handlers, user, cipher, links } = config;
   const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;
   const instance =
     instanceBehind((steady as Partial<typeof steady> | undefined)?.defaultOptions?.queries.retry) ??
@@ -118,6 +126,7 @@ function make<const H extends AnyOutboxHandlers>(
     name: database,
     handlers: definitions,
     cipher,
+    links,
     parallel,
     open: (listener) => openIndexedDb(database, clock, listener),
     onLeft: backgroundSync ? prepareSync(database) : () => {},

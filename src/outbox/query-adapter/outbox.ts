@@ -6,6 +6,7 @@ import type { TabPorts } from '../../tabs/ports.ts';
 import type { OutboxCipher } from '../codec.ts';
 import type { OutboxEntry, OutboxFilter } from '../entries.ts';
 import type { OutboxContext, OutboxHandler } from '../handler.ts';
+import type { OutboxLinks } from '../links/outbox-links.ts';
 import type { OutboxState } from '../state.ts';
 
 /** The argument of `onDelivered`. */
@@ -98,6 +99,8 @@ export interface OutboxConfig<H extends AnyOutboxHandlers> {
    * were never tried, it is taken to be where the last of their handler went. @default 4
    */
   readonly parallel?: number | undefined;
+  /** Lets entries refer to the answers of others, and be merged with them: `outboxLinks()`. @default none */
+  readonly links?: OutboxLinks | undefined;
   /** Makes variables and results unreadable on the disk. @default none */
   readonly cipher?: OutboxCipher | undefined;
   /**
