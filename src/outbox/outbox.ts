@@ -13,7 +13,7 @@ import {
 } from './delivery/page.ts';
 import { Enqueuer, type Kept, type Receipt, Receipts } from './enqueue.ts';
 import { Entries } from './entries.ts';
-import { disposedOf, isUnrepeatable, leftBehind, needsNewKey, toDeadLetter } from './errors.ts';
+import { disposedOf, isDecidedElsewhere, leftBehind, toDeadLetter } from './errors.ts';
 import type { HandlerDefinition } from './handler.ts';
 import type { OutboxLinks } from './links/outbox-links.ts';
 import { type Listeners, OtherTabs, Pauses, Successes } from './messages.ts';
@@ -337,7 +337,7 @@ export class OutboxCore {
       const { receipts, codec } = this.#page;
       receipts.resolve(id, await codec.decode(entry.result).catch(() => undefined));
     } else if (state === 'done') await this.#redrive.resolve(id);
-    else if (state === 'dead' && (isUnrepeatable(entry) || needsNewKey(entry.deadReason)))
+    else if (state === 'dead' && isDecidedElsewhere(entry))
       this.#page.receipts.reject(id, toDeadLetter(entry));
     else if (attempts > 0 || state === 'dead') await this.entries.retry(id);
     this.#change();

@@ -234,8 +234,10 @@ describe('an entry that refers to the answer of another', () => {
   test('is a dead letter where no such entry is known', async () => {
     const { open, pass } = start();
     const { outbox } = open();
-    outbox.submit('remove', { id: answerOf<number>('gone', 'id') }).delivered.catch(() => {});
+    const { delivered } = outbox.submit('remove', { id: answerOf<number>('gone', 'id') });
+    const told = expect(delivered).rejects.toMatchObject({ reason: 'answer-missing' });
     await pass(1000);
+    await told;
     expect(await states(outbox)).toEqual(['remove dead answer-missing']);
   });
 

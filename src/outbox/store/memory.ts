@@ -61,13 +61,17 @@ export function inMemory(
   place: () => number,
 ): Transaction {
   const find = (index: Index, [from, to = from, isAfter = false]: Range): Row[] =>
-    sortBy(index, [...rows.values()]).filter((row) => {
-      const key = keyOf(row, index);
-      const keys = isMulti(index) && key ? (key as readonly Key[]) : [key];
-      return keys.some(
-        (one) => one !== undefined && compare(one, from) >= (isAfter ? 1 : 0) && compare(one, to) <= 0,
-      );
-    });
+    sortBy(
+      index,
+      [...rows.values()].filter((row) => {
+        const key = keyOf(row, index);
+        if (key === undefined) return false;
+        const keys = isMulti(index) ? (key as readonly Key[]) : [key];
+        return keys.some(
+          (one) => compare(one, from) >= (isAfter ? 1 : 0) && compare(one, to) <= 0,
+        );
+      }),
+    );
   return {
     // As on the disk: a change to a row that was read does not change the one that is kept.
     row: async (seq) => structuredClone(rows.get(seq)),
