@@ -1,7 +1,7 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import fc from 'fast-check';
 import { answerOf, outboxHandler, outboxLinks } from 'steadfetch/outbox';
-import { api, type Arrival, createBrowser, type TestBrowser } from './rig.ts';
+import { api, type Arrival, createBrowser, longestStepMs, type TestBrowser } from './rig.ts';
 
 /** One act of a user, by its number; or what happens to the pages and the server meanwhile. */
 export type Step =
@@ -68,8 +68,8 @@ export const session: fc.Arbitrary<Session> = fc.record({
   isCoalescing: fc.boolean(),
   isHealing: fc.boolean(),
   steps: fc.oneof(
-    { weight: 12, arbitrary: fc.array(step, { minLength: 1, maxLength: 16, size: 'max' }) },
-    { weight: 3, arbitrary: fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }) },
+    { weight: 40, arbitrary: fc.array(step, { minLength: 1, maxLength: 16, size: 'max' }) },
+    { weight: 8, arbitrary: fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }) },
     { weight: 1, arbitrary: fc.array(step, { minLength: 100, maxLength: 290, size: 'max' }) },
   ),
 });
@@ -291,8 +291,10 @@ export async function play({ isCoalescing, isHealing, steps }: Session): Promise
       tabs[step.tab] = open();
       await turn();
     } else if (step.kind === 'pass') {
-      browser.clock.advance(step.ms);
-      await turn();
+      for (let left = step.ms; left > 0; left -= longestStepMs) {
+        browser.clock.advance(Math.min(left, longestStepMs));
+        await turn();
+      }
     } else if (step.kind === 'answer') {
       await turn();
       for (const how of step.fates) {
@@ -303,7 +305,7 @@ export async function play({ isCoalescing, isHealing, steps }: Session): Promise
   }
   await finish(saving, turn);
   server.answerAll();
-  const rows = await quiet(browser);
+  const rows = await quiet(browser, tabs);
   const expected = online(acts, false);
   deepEqual(server.faults, []);
   deepEqual(sorted(server.things), sorted(expected.things), 'the things are those of the same day online');
@@ -333,7 +335,7 @@ export async function play({ isCoalescing, isHealing, steps }: Session): Promise
       const { isBad: wasBad } = row.variables as { isBad?: boolean };
       if (wasBad) await finish(tabs[0]?.outbox.retry(row.id), turn);
     }
-    await quiet(browser);
+    await quiet(browser, tabs);
     deepEqual(
       sorted(server.things),
       sorted(online(acts, true).things),
@@ -360,11 +362,13 @@ async function finish(work: Promise<unknown> | undefined, next: () => Promise<vo
 }
 
 /** Lets time pass until only dead letters are left. @returns them. */
-async function quiet(browser: TestBrowser) {
+async function quiet(browser: TestBrowser, tabs: readonly Tab[]) {
   for (let rounds = 0; ; rounds += 1) {
     for (let turns = 0; turns < 5; turns += 1) await turn();
     const rows = (await browser.rows()).filter(({ state }) => state !== 'done');
-    if (rows.every(({ state }) => state === 'dead')) return rows;
+    const inPages = await Promise.all(tabs.map(({ outbox }) => outbox.list({ limit: 1000 })));
+    const isOver = inPages.flat().every(({ state }) => state === 'dead' || state === 'done');
+    if (isOver && rows.every(({ state }) => state === 'dead')) return rows;
     ok(rounds < 300, `all is delivered, or dead: ${JSON.stringify(rows)}`);
     browser.clock.advance(rounds < 100 ? 1000 : 4000);
   }
