@@ -10,18 +10,19 @@ import {
   PageMemory,
   type SenderContext,
 } from './delivery/page.ts';
-import { Enqueuer, type Receipt, Receipts } from './enqueue.ts';
+import { Enqueuer, type Kept, type Receipt, Receipts } from './enqueue.ts';
 import { Entries } from './entries.ts';
-import { disposedOf, isUnrepeatable, leftBehind, needsNewKey, toDeadLetter } from './errors.ts';
+import { disposedOf, isDecidedElsewhere, leftBehind, toDeadLetter } from './errors.ts';
 import type { HandlerDefinition } from './handler.ts';
+import type { OutboxLinks } from './links/outbox-links.ts';
 import { type Listeners, OtherTabs, Pauses, Successes } from './messages.ts';
 import { Redrive } from './redrive.ts';
 import { createDisplay, type Display, isAnyLeft } from './state.ts';
 import { EntryStorage, type OpenDatabase } from './storage.ts';
-import type { About } from './store/row-store.ts';
+import { type About, alsoChanged } from './store/row-store.ts';
 import type { DiskListener } from './store/disk.ts';
 import { isInPage } from './store/memory.ts';
-import { originOfLane, type Row } from './store/row.ts';
+import { originOfLane, type Row, type Unplaced } from './store/row.ts';
 
 /** An entry was delivered, by this tab or another. */
 export interface Delivered {
@@ -38,6 +39,7 @@ export interface OutboxCoreContext {
   readonly name: string;
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly cipher: OutboxCipher | undefined;
+  readonly links: OutboxLinks | undefined;
   readonly parallel: number;
   readonly open: OpenDatabase;
   /** Something is to be sent, and this page may not be there to do it. */
@@ -47,8 +49,8 @@ export interface OutboxCoreContext {
 
 /** Without a channel to the other tabs. */
 const pollMs = 5000;
-/** A result waits so long for the tab that submitted. */
-const keepResultMs = 600_000;
+/** Results that are not needed any more are looked for so often. */
+const sweepMs = 600_000;
 /** After so long, reads that failed when the disk was opened are tried again. */
 const resumeAgainMs = 5000;
 
@@ -74,7 +76,7 @@ export class OutboxCore {
   #isDisposed = false;
 
   constructor(context: OutboxCoreContext) {
-    const { sender, network, ports, name, handlers, cipher, parallel } = context;
+    const { sender, network, ports, name, handlers, cipher, links, parallel } = context;
     const { clock } = sender;
     const mark = new ClearMark(name);
     const others = new OtherTabs(ports, name, this.#listenToTabs());
@@ -97,6 +99,7 @@ export class OutboxCore {
           : this.#engine.store.count(nowMs, page.pauses).catch(() => undefined),
       ),
       others,
+      links,
       clearing: () => mark.get(),
     };
     const storage = new EntryStorage({
@@ -108,7 +111,7 @@ export class OutboxCore {
         return database;
       },
       onSetAside: this.#announceSetAside,
-      onDue: this.#setDue,
+      onFollow: this.#announceFollowing,
       onOpen: (about) => void this.#resume(about),
       onLost: () => {
         this.#engine.forget();
@@ -118,10 +121,12 @@ export class OutboxCore {
     const engine = new Engine(page, storage, {
       onChange: this.#change,
       onDue: this.#setDue,
+      onFollow: this.#announceFollowing,
       onEnd: this.#end,
       onLoss: () => void this.#redrive.receiveAll(),
     });
-    const parts = { ...page, storage, engine, onChange: this.#change, onDue: this.#setDue };
+    const [onDue, onFollow] = [this.#setDue, this.#announceFollowing];
+    const parts = { ...page, storage, engine, onChange: this.#change, onDue, onFollow };
     this.#context = context;
     this.#page = page;
     this.display = page.display;
@@ -131,7 +136,9 @@ export class OutboxCore {
     this.#forget = new Forget(parts, mark);
     this.entries = new Entries(parts, this.#forget);
     this.#enqueuer = new Enqueuer(page, {
-      add: (...given) => engine.add(...given),
+      refresh: (entry) => this.#fillKnown(entry),
+      add: async (entry, isWanted, isMoved) =>
+        (isMoved ? undefined : await this.#coalesce(entry)) ?? engine.add(entry, isWanted, isMoved),
       discard: (id) => this.entries.discard(id),
       onKept: (entry, isDurable) => this.#welcome(entry, isDurable),
     });
@@ -217,10 +224,12 @@ export class OutboxCore {
         void this.#announceDelivered({ idempotencyKey: id, handler, variables, data });
         void this.#redrive.resolve(id, { data });
         this.#planSweep();
+        void this.#followInPage(id);
       },
       ended: ({ id }) => {
         this.#page.memory.endWaiting(id, 'failed');
         void this.#redrive.receive(id);
+        void this.#followInPage(id);
       },
       renamed: ({ id, next }) => {
         this.#page.memory.endWaiting(id, 'cancelled');
@@ -308,11 +317,11 @@ export class OutboxCore {
   /** Forgets results that were not read in time, now and as long as there are others. */
   async #sweep(): Promise<void> {
     // Those that are left are younger; or the clock was set back, and they seem to be.
-    if (await this.#engine.store.sweep(this.#page.clock.now() - keepResultMs)) this.#planSweep();
+    if (await this.#engine.store.sweep(this.#page.clock.now())) this.#planSweep();
   }
 
   #planSweep(): void {
-    this.#setSweep ??= startAlarm(this.#page.clock, keepResultMs + 1000, () => {
+    this.#setSweep ??= startAlarm(this.#page.clock, sweepMs + 1000, () => {
       this.#setSweep = undefined;
       if (!this.#isDisposed) this.#sweep().catch(() => this.#planSweep());
     });
@@ -322,8 +331,11 @@ export class OutboxCore {
   async #welcome(entry: Row, isDurable: boolean): Promise<void> {
     const { id, state, attempts } = entry;
     if (isDurable && this.#page.network.isOffline()) this.#context.onLeft();
-    if (state === 'done') await this.#redrive.resolve(id);
-    else if (state === 'dead' && (isUnrepeatable(entry) || needsNewKey(entry.deadReason)))
+    if (state === 'done' && isInPage(entry)) {
+      const { receipts, codec } = this.#page;
+      receipts.resolve(id, await codec.decode(entry.result).catch(() => undefined));
+    } else if (state === 'done') await this.#redrive.resolve(id);
+    else if (state === 'dead' && isDecidedElsewhere(entry))
       this.#page.receipts.reject(id, toDeadLetter(entry));
     else if (attempts > 0 || state === 'dead') await this.entries.retry(id);
     this.#change();
@@ -348,12 +360,12 @@ export class OutboxCore {
 
   readonly #end: EntryListener['onEnd'] = (attempt, settled) => {
     const { id } = attempt.entry;
-    const { row, next } = settled ?? {};
+    const { row } = settled ?? {};
     if (attempt.change.kind === 'again' && !row) this.#page.memory.endWaiting(id, 'cancelled');
     // Another tab has it now, and announces its end; or it is gone.
     if (!settled) void this.#redrive.resolve(id, attempt.delivered);
     else this.#announceEnd(attempt, row);
-    if (next) this.#setDue(next);
+    if (settled) this.#announceFollowing(settled);
     this.#change();
   };
 
@@ -384,5 +396,71 @@ export class OutboxCore {
     }
     if (next) this.#setDue(next);
     this.#change();
+    void this.#updateFollowers(left);
   };
+
+  readonly #announceFollowing: EntryListener['onFollow'] = (settled) => {
+    const { receipts, others } = this.#page;
+    for (const row of alsoChanged(settled)) {
+      if (row.state !== 'dead') {
+        this.#setDue(row);
+        continue;
+      }
+      receipts.reject(row.id, toDeadLetter(row));
+      others.post({ kind: 'ended', id: row.id });
+    }
+  };
+
+  /** Brings up to date what refers to an entry that has changed in another way than by a delivery from here. */
+  async #updateFollowers(row: Row): Promise<void> {
+    const { links, clock } = this.#page;
+    if (!links) return;
+    try {
+      this.#announceFollowing(await this.#engine.store.follow(row, clock.now()));
+    } catch (error) {
+      this.#storage.showError(error);
+    }
+  }
+
+  /** The tab that has ended an entry does not know what this page alone has, which may refer to it. */
+  async #followInPage(id: string): Promise<void> {
+    if (this.#storage.inPage().length === 0) return;
+    const row = await this.#engine.store.find(id).catch(() => undefined);
+    if (row) await this.#updateFollowers(row);
+  }
+
+  #tools(): Parameters<OutboxLinks['coalesce']>[1] {
+    const { codec, handlers } = this.#page;
+    return { codec, handlers, store: this.#engine.store };
+  }
+
+  /** The entry with the answers that it refers to, as far as they are known. */
+  async #fillKnown(entry: Unplaced): Promise<Unplaced> {
+    const { links } = this.#page;
+    if (!links || !entry.parents) return entry;
+    await this.#storage.opened();
+    return links.refresh(entry, this.#tools());
+  }
+
+  /** Makes an entry one with an earlier one, where its handler says so. */
+  async #coalesce(entry: Unplaced): Promise<Kept | undefined> {
+    const { links, clock, receipts, memory, others } = this.#page;
+    if (!links || entry.thing === undefined) return undefined;
+    await this.#storage.opened();
+    const merged = await links.coalesce(entry, this.#tools(), clock.now()).catch(() => undefined);
+    if (!merged) return undefined;
+    const { earlier, row } = merged;
+    const { id } = earlier;
+    if (row.state === 'done') {
+      this.#forget.one(id, earlier);
+      others.post({ kind: 'discarded', id, isInDoubt: false });
+    } else {
+      memory.endWaiting(id, 'cancelled');
+      receipts.rename(id, row.id, row);
+      others.post({ kind: 'renamed', id, next: row.id });
+      this.#setDue(row);
+    }
+    this.#announceFollowing(merged);
+    return { entry: row, savedIn: isInPage(row) ? undefined : this.#storage.generation };
+  }
 }

@@ -1,0 +1,231 @@
+import { warn } from '../../core/lib/input/warn.ts';
+import { requireWhole } from '../../core/lib/input/check.ts';
+import { type Codec, readVariables } from '../codec.ts';
+import { type HandlerDefinition, scopeOf } from '../handler.ts';
+import { keysOf, type RowLinks, rowByKey } from '../store/linked.ts';
+import { type Row, stateless, type Unplaced } from '../store/row.ts';
+import type { RowStore, Settled } from '../store/row-store.ts';
+import type { Backend, Transaction } from '../store/schema.ts';
+import { place, unblock } from '../store/transitions.ts';
+import { fill, keysIn } from './answer-of.ts';
+import { rowLinks } from './row-links.ts';
+
+/** The options of `outboxLinks`. */
+export interface OutboxLinksOptions {
+  /** An answer is known for so long after the delivery, and as long as an entry waits that refers to it. @default 86_400_000 (a day) */
+  readonly keepAnswersMs?: number | undefined;
+  /** So many answers are known, the latest ones, and those that an entry waits for. @default 1000 */
+  readonly maxAnswers?: number | undefined;
+}
+
+/** The parts of an outbox that references need. */
+interface Tools {
+  readonly codec: Codec;
+  readonly handlers: ReadonlyMap<string, HandlerDefinition>;
+  readonly store: RowStore;
+}
+
+/** Two entries that were made one. */
+interface Merged extends Settled {
+  /** The first, as it was. */
+  readonly earlier: Row;
+  /** The one that is left, at the place of the first and with the key of the second. It is done where nothing is left to do. */
+  readonly row: Row;
+}
+
+/** Entries that refer to the answers of others: the value of the option `links`. Made by `outboxLinks`. */
+export interface OutboxLinks {
+  /** @internal */
+  readonly rows: RowLinks;
+  /** @internal The fields of an entry with these variables. */
+  readonly begin: (
+    definition: HandlerDefinition,
+    variables: unknown,
+  ) => Pick<Row, 'parents' | 'thing'>;
+  /** @internal The entry with the answers that are known already. */
+  readonly refresh: <R extends Unplaced>(entry: R, tools: Tools) => Promise<R>;
+  /** @internal The variables with all answers. Rejects where one is missing. */
+  readonly fill: (
+    variables: unknown,
+    entry: Row,
+    codec: Codec,
+    read: Backend['read'],
+  ) => Promise<unknown>;
+  /** @internal Merges an entry with the one before it that changes the same, where surely nothing of that was sent. */
+  readonly coalesce: (entry: Unplaced, tools: Tools, nowMs: number) => Promise<Merged | undefined>;
+}
+
+const defaults = { keepAnswersMs: 86_400_000, maxAnswers: 1000 } as const;
+
+/**
+ * Lets an entry of the outbox refer to the answer of another one that is not delivered yet (see `answerOf`), and merges
+ * several changes of one thing where their handlers say how (`coalesce`). A value for the option `links` of
+ * `createOutbox`; the same in `deliverOnSync`.
+ *
+ * @throws TypeError in development, when an option is not as it must be.
+ *
+ * @example
+ * ```ts
+ * const outbox = createOutbox({ steady, queryClient, handlers, links: outboxLinks() });
+ * ```
+ */
+export function outboxLinks(options: OutboxLinksOptions = {}): OutboxLinks {
+  const { keepAnswersMs = defaults.keepAnswersMs, maxAnswers = defaults.maxAnswers } = options;
+  if (process.env.NODE_ENV !== 'production') {
+    const range = { min: 0, max: Number.MAX_SAFE_INTEGER };
+    requireWhole('outboxLinks', 'keepAnswersMs', keepAnswersMs, range);
+    requireWhole('outboxLinks', 'maxAnswers', maxAnswers, range);
+  }
+  return {
+    rows: { ...rowLinks, keepAnswersMs, maxAnswers },
+    begin,
+    refresh,
+    fill: async (variables, { parents = [] }, codec, read) =>
+      fill(variables, await answersOf(parents, codec, read, true)),
+    coalesce,
+  };
+}
+
+function begin({ handler }: HandlerDefinition, variables: unknown): Pick<Row, 'parents' | 'thing'> {
+  const parents = keysIn(variables);
+  const thing = handler.coalesce?.by(variables);
+  return { ...(parents[0] !== undefined && { parents }), ...(thing !== undefined && { thing }) };
+}
+
+/** The answers of those of these entries that are delivered. Rejects where one cannot be read, and `areAll` is asked for. */
+async function answersOf(
+  keys: readonly string[],
+  codec: Codec,
+  read: Backend['read'],
+  areAll: boolean,
+): Promise<ReadonlyMap<string, unknown>> {
+  const rows = await read((tx) => Promise.all(keys.map((key) => rowByKey(tx, key))));
+  const answers = new Map<string, unknown>();
+  for (const [at, row] of rows.entries())
+    if (row?.state === 'done') answers.set(keys[at] ?? '', await codec.decode(row.result));
+    else if (areAll) answers.set(keys[at] ?? '', undefined);
+  return answers;
+}
+
+/** Its scope and what it changes are then the same as of an entry that is submitted with the real id. */
+async function refresh<R extends Unplaced>(
+  entry: R,
+  { codec, handlers, store }: Tools,
+): Promise<R> {
+  const { parents, handler, variables: sealed } = entry;
+  const definition = handlers.get(handler);
+  if (!parents || !definition) return entry;
+  try {
+    const answers = await answersOf(parents, codec, store.read, false);
+    if (answers.size === 0) return entry;
+    const variables = fill(await codec.decode(structuredClone(sealed)), answers);
+    const left = parents.filter((key) => !answers.has(key));
+    const scope = scopeOf('outbox', definition, variables);
+    const blocks = entry.blocks === undefined ? undefined : scope;
+    const { thing } = begin(definition, variables);
+    const own = { variables: await codec.encode('outbox', variables), thing, scope, blocks };
+    return { ...entry, ...own, parents: left[0] === undefined ? undefined : left };
+  } catch {
+    // It stays as it is, and its end says why.
+    return entry;
+  }
+}
+
+/** The latest row that changes a thing; or the one that makes it, which the thing is named by. */
+async function lastOf(tx: Transaction, thing: string): Promise<Row | undefined> {
+  const changes = await tx.rows('thing', [thing]);
+  const [maker] = keysIn(thing);
+  const made = maker === undefined ? undefined : await rowByKey(tx, maker);
+  return [made, ...changes]
+    .filter((row) => row !== undefined)
+    .toSorted((one, other) => other.seq - one.seq)[0];
+}
+
+/** Surely nothing of it was sent. */
+const isUnsent = (row: Row): row is Row & { readonly owner: string } =>
+  row.state === 'pending' &&
+  row.owner !== undefined &&
+  row.attempts === 0 &&
+  row.noted === 0 &&
+  !row.isInDoubt &&
+  !row.isRedriven;
+
+async function coalesce(
+  entry: Unplaced,
+  { codec, handlers, store }: Tools,
+  nowMs: number,
+): Promise<Merged | undefined> {
+  const { id, handler, thing, isInDoubt } = entry;
+  const coalescing = handlers.get(handler)?.handler.coalesce;
+  if (!coalescing || thing === undefined || isInDoubt) return undefined;
+  const earlier = await store.read((tx) => lastOf(tx, thing));
+  const definition = earlier && handlers.get(earlier.handler);
+  if (!definition || !isUnsent(earlier)) return undefined;
+  const read = await readVariables(earlier, definition, codec);
+  if ('reason' in read) return undefined;
+  const before = { handler: earlier.handler, variables: read.variables };
+  const merged = coalescing.merge(before, await codec.decode(structuredClone(entry.variables)));
+  if (merged === 'both') return undefined;
+  if (merged === 'neither') {
+    const result = await codec.encode('outbox', undefined);
+    const done = { ...entry, ...stateless, state: 'done', doneAt: nowMs, result } as const;
+    const over: Row = { ...done, seq: earlier.seq, parents: undefined, thing: undefined };
+    return replaceUnsent(store, { earlier, entry, next: over }, nowMs);
+  }
+  const { variables } = merged;
+  const next: Row = {
+    ...earlier,
+    ...{ parents: undefined, ...begin(definition, variables) },
+    id,
+    formerIds: keysOf(earlier),
+    version: definition.version,
+    variables: await codec.encode(`coalesce.merge of '${handler}'`, variables),
+  };
+  if (
+    process.env.NODE_ENV !== 'production' &&
+    keysOf(earlier).some((key) => next.parents?.includes(key))
+  )
+    warn(
+      definition,
+      'coalesce',
+      `coalesce.merge of the outbox handler '${handler}' has put the reference to the earlier entry into that entry ` +
+        `itself, so the two are not merged. Leave the id out: ({ id, ...changes }) => changes.`,
+    );
+  return replaceUnsent(store, { earlier, entry, next }, nowMs);
+}
+
+/** Rows before and after a merge. */
+interface Replacement {
+  readonly earlier: Row;
+  readonly entry: Unplaced;
+  readonly next: Row;
+}
+
+/** @returns undefined where that may not be: it is being sent, or another entry lies between the two. */
+function replaceUnsent(
+  store: RowStore,
+  { earlier, entry, next }: Replacement,
+  nowMs: number,
+): Promise<Merged | undefined> {
+  const { id, thing = '', scope } = entry;
+  return store.writeAt(earlier.seq, 'strict', async (tx) => {
+    const row = await lastOf(tx, thing);
+    if (!row || row.id !== earlier.id || !isUnsent(row)) return undefined;
+    // The same press, once more.
+    if (await rowByKey(tx, id)) return undefined;
+    const inScope = scope === undefined ? [] : await tx.rows('blocks', [scope]);
+    if (inScope.some(({ seq }) => seq > row.seq)) return undefined;
+    if (next.state === 'done') {
+      if (await rowLinks.isNeeded(tx, row)) return undefined;
+      await tx.put(next);
+      return { earlier: row, row: next, next: await unblock(tx, row.blocks, nowMs, rowLinks) };
+    }
+    const readiness = await rowLinks.check(tx, next);
+    if (readiness !== 'ready' && readiness !== 'waiting') return undefined;
+    return {
+      earlier: row,
+      row: await place(tx, next, row.owner, nowMs, rowLinks),
+      next: undefined,
+    };
+  });
+}
