@@ -10,6 +10,7 @@ import {
 import { systemClock } from '../lib/clock.ts';
 import { type MadeBy, code } from '../lib/input/made-by.ts';
 import { toUrl } from '../lib/input/url.ts';
+import { delayOfReactQuery } from '../policy/backoff.ts';
 import type { Outcome } from '../policy/outcome.ts';
 import { instanceOfSteady, register, registerPersister, registerSteady } from './instance.ts';
 import type {
@@ -22,10 +23,6 @@ import type {
 } from './steadfetch.ts';
 
 const nameOf = (method: string, url: string): string => `${method} ${url}`;
-
-/** React Query's own: it is there so that the instance is found by it. */
-const delayOfReactQuery = (failureCount: number): number =>
-  Math.min(1000 * 2 ** failureCount, 30_000);
 
 /** An answer like the one that a request of the app got; @throws TypeError where it got none. */
 function answerLike(outcome: Outcome): Response {
@@ -238,6 +235,7 @@ function observe(
   const instance = instanceOfSteady(real, 'observe');
   const queries = register(
     {
+      // React Query's own: it is there so that the instance is found by it.
       retryDelay: delayOfReactQuery.bind(undefined),
       persister: registerPersister(persister as SteadyPersister),
       networkMode: 'online' as const,

@@ -2,6 +2,7 @@ import { maxTimerMs, type Random, systemNow, systemRandom } from '../lib/clock.t
 import { callApp, isBoolean } from '../lib/input/callback.ts';
 import { checkNames } from '../lib/input/check.ts';
 import { type Foreign, readForeign } from '../operation/parts/foreign-error.ts';
+import { delayOfReactQuery } from '../policy/backoff.ts';
 import {
   foreignJitter,
   isOwed,
@@ -146,9 +147,11 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
     const reason = whyRetry(failure) ?? (wanted ? 'should-retry' : undefined);
     // A draw each: a server that asks for a wait spreads those who waited.
     const backoffMs = Math.min(capMs, baseMs * factor ** failureCount);
-    const delayMs = Math.max(
-      Math.floor(backoffMs * (1 + foreignJitter * random())),
-      Math.floor(retryAfterMs * (1 + retryAfterJitter * random())),
+    const delayMs = Math.floor(
+      Math.max(
+        backoffMs * (1 + foreignJitter * random()),
+        retryAfterMs * (1 + retryAfterJitter * random()),
+      ),
     );
     const isOver =
       !reason ||
@@ -174,12 +177,12 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
       const delayMs = decideDelay(failureCount, error);
       latest = { failureCount, error, delayMs };
       // Where this would stop, and the `retry` of a query goes on, it goes on at React Query's pace.
-      return Math.min(delayMs ?? 1000 * 2 ** failureCount, maxTimerMs);
+      return Math.min(delayMs ?? delayOfReactQuery(failureCount), maxTimerMs);
     },
     // React Query asks it right after `retryDelay`, about the same failure.
     retry(failureCount, error) {
       const isSame = latest?.failureCount === failureCount && Object.is(latest.error, error);
-      const delayMs = isSame && latest ? latest.delayMs : decideDelay(failureCount, error);
+      const delayMs = isSame ? latest?.delayMs : decideDelay(failureCount, error);
       latest = undefined;
       return delayMs !== undefined && !isServer();
     },
