@@ -1,9 +1,5 @@
 import type { Decision } from '../policy/decide.ts';
-import {
-  isIdempotentMethod,
-  type OperationFacts,
-  type OperationRef,
-} from '../policy/operation.ts';
+import { isIdempotentMethod, type OperationFacts, type OperationRef } from '../policy/operation.ts';
 import { layer, type Policy, type PolicyOptions } from '../policy/options.ts';
 import type { AttemptLimit, Environment, PausedAttempt, SubmissionHook } from './environment.ts';
 import type { EventDetail, OperationResult, PauseResult } from './events.ts';

@@ -212,6 +212,7 @@ function create(config: SteadfetchConfig): Steadfetch {
     ...(!isOnServer && { admit: admitInOrder({ ...shared, writeOrder }, admissions.admit) }),
     outlive: watch?.outlive,
     lifecycle,
+    clients,
     overdue,
     // A server's own fetch opens as many connections as it needs.
     lines: isOnServer ? undefined : new Lines(),

@@ -203,8 +203,9 @@ describe('a mutation that another client sends', () => {
     'whose %s got no answer, and was refused when it was sent again, ends unknown',
     async (method, status) => {
       let attempts = 0;
-      const { order, time, last } = showOrders(() =>
-        Promise.reject(attempts++ === 0 ? foreign(method) : foreign(method, status)),
+      const { order, time, last } = showOrders(
+        () => Promise.reject(attempts++ === 0 ? foreign(method) : foreign(method, status)),
+        { policy: { shouldRetry: ({ kind }) => kind === 'error' || undefined } },
       );
       order();
       await time.advance(60_000);

@@ -10,7 +10,10 @@ import {
 import { virtualTime, type VirtualTime } from 'steadfetch/testing';
 import { expect, test, vi } from 'vitest';
 import { mutationControlsOf } from '../../../../src/core/react-query/controls.ts';
-import { mutationIdOf, mutationStatusesOf } from '../../../../src/core/react-query/status/mutation.ts';
+import {
+  mutationIdOf,
+  mutationStatusesOf,
+} from '../../../../src/core/react-query/status/mutation.ts';
 import { noOrigin } from '../../../setup/no-origin.ts';
 
 const seed = 77_001;
