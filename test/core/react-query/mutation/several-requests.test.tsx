@@ -1,5 +1,5 @@
 import { act } from '@testing-library/react';
-import { outcomeOf, mutationOptions } from 'steadfetch';
+import { mutationOptions, type Outcome, outcomeOf } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { createOrderRig, type Send } from '../order-rig.tsx';
 import { watchMutation } from '../../react/watch.tsx';
@@ -205,7 +205,7 @@ describe('a mutation that another client sends', () => {
       let attempts = 0;
       const { order, time, last } = showOrders(
         () => Promise.reject(attempts++ === 0 ? foreign(method) : foreign(method, status)),
-        { policy: { shouldRetry: ({ kind }) => kind === 'error' || undefined } },
+        { policy: { shouldRetry: ({ kind }: Outcome) => kind === 'error' || undefined } },
       );
       order();
       await time.advance(60_000);
