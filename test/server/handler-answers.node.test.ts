@@ -56,7 +56,7 @@ test.each<[string, unknown]>([
   ['undefined', undefined],
   ['null', null],
   ['{"id":1}', { id: 1 }],
-  ['done', 'done'],
+  ["'done'", 'done'],
 ])('a handler that returns %s is told what it must return', async (shown, answer) => {
   await expect(wrap(() => answer)(post())).rejects.toThrow(
     new TypeError(`idempotent: the answer of the handler is ${shown}, and must be a Response.`),
