@@ -1,3 +1,5 @@
+import { discard } from '../core/lib/discard.ts';
+import { rejectValue } from '../core/lib/input/check.ts';
 import { checkOptions, type IdempotentOptions, type Settings } from './options.ts';
 import { fingerprintOf, readBody, readKey, readScope, toStorable } from './request.ts';
 import { copyAnswer, createProblem, replayAnswer } from './response.ts';
@@ -79,10 +81,13 @@ export function idempotent<Tx>(
     let response: Response | undefined;
     const result = await runOnce(settings, claim, async (tx, leaseSignal) => {
       response = await handler(copy(), { key, tx, signal: leaseSignal });
+      // Another realm, or a framework, has a class of its own.
+      if (typeof (response as Partial<Response> | undefined)?.clone !== 'function')
+        rejectValue('idempotent', 'the answer of the handler', response, 'a Response');
       const asked = response.clone();
       const isFinal = await settings.isFinal(asked);
-      // An unread clone would buffer the whole answer.
-      if (!asked.bodyUsed) void asked.body?.cancel();
+      // An unread clone would buffer the whole answer. The stream of a handler may have failed by then.
+      discard(asked);
       return isFinal ? copyAnswer(response, leaseSignal) : undefined;
     });
     if (result === 'ran') return response as Response;

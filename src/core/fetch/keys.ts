@@ -4,6 +4,7 @@ import { warn } from '../lib/input/warn.ts';
 import { readPassed, refuse } from '../operation/error-info.ts';
 import { headerOf } from '../operation/parts/foreign-error.ts';
 import { stepTarget } from '../operation/parts/submission.ts';
+import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import { untilReady } from '../operation/time-limit.ts';
 import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
@@ -56,7 +57,8 @@ function recordUnkeyed(operations: Operations, request: SteadyRequest): void {
     written.some((value) => typeof value === 'string' && value.includes(key));
   if (submission && isWritten(submission.key)) submission.recordRepeatable();
   else {
-    refuseAfterKey(request, isWritten);
+    const remedy = process.env.NODE_ENV === 'production' ? '' : ' Declare its API as before.';
+    refuseAfterKey(request, operation, remedy, isWritten);
     submission?.recordUnkeyed();
   }
   if (process.env.NODE_ENV !== 'production' && (submission || init.idempotencyKey !== undefined))
@@ -64,24 +66,27 @@ function recordUnkeyed(operations: Operations, request: SteadyRequest): void {
 }
 
 /**
- * Refuses to send without a key a request that may have been done with one. Its API may no longer be declared: a `match`
- * fails, or the app has another version.
+ * Refuses to send without a key a request that an earlier attempt may have done with one. Its API may no longer be
+ * declared (a `match` fails, or the app has another version), or it is sent past the context of its mutation.
  *
+ * @param isWritten - Whether the app has written this key into the request itself.
  * @throws TypeError when that is so.
  */
-function refuseAfterKey(request: SteadyRequest, isWritten: (key: string) => boolean): void {
-  const { operation, method, url, name } = request;
-  const { submission } = operation;
-  const past = submission?.wasSent ? submission.past : [];
-  const own = [...(operation.steps?.known.values() ?? [])];
-  const target = stepTarget(method, url);
-  const mayBeDone = [
-    ...past.filter(({ sentAt, isRefused }) => sentAt !== undefined && !isRefused),
-    ...own.filter(({ key }) => operation.effects.mayBeDone({ request: name, key })),
-  ].filter((step) => step.target === target);
-  if (mayBeDone.length === 0 || mayBeDone.some(({ key }) => isWritten(key))) return;
+export function refuseAfterKey(
+  request: SteadyRequest,
+  { steps, submission, attempt }: Operation,
+  remedy: string,
+  isWritten: (key: string) => boolean = () => false,
+): void {
+  const target = stepTarget(request.method, request.url);
+  const known = steps
+    ? [...steps.known.values()].filter((step) => step.attempt < attempt)
+    : (submission?.past ?? []);
+  const before = known.filter(
+    (step) => step.target === target && step.sentAt !== undefined && !step.isRefused,
+  );
+  if (before.length === 0 || before.some(({ key }) => isWritten(key))) return;
   submission?.recordChanged();
-  const remedy = process.env.NODE_ENV === 'production' ? '' : ' Declare its API as before.';
   refuse(
     new TypeError(
       `${shown(target)}: not sent without the idempotency key with which it may have been done.${remedy}`,

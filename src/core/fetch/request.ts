@@ -142,6 +142,10 @@ export class SteadyRequest implements RequestFacts, Live {
   get risk(): 0 | 1 | 2 {
     return isSafeMethod(this.method) ? 0 : this.isRepeatable ? 1 : 2;
   }
+  /** It belongs to no operation, and must not be done twice. */
+  get isLoneWrite(): boolean {
+    return this.operation.isLone && this.risk === 2;
+  }
   /** It belongs to the first attempt of its operation. */
   get isNew(): boolean {
     return this.operation.attempt === 1;

@@ -25,9 +25,9 @@ export async function send(
   given: SteadyInit | undefined,
 ): Promise<Response> {
   const request = readPassed(() => new SteadyRequest(context, input, given, isRaw));
-  const { live } = context.operations;
+  const { operations } = context;
   let attempt: Attempt | undefined;
-  live.add(request);
+  operations.live.add(request);
   try {
     const preparing = prepare(context, request);
     let init = preparing ? await preparing : request.init;
@@ -65,7 +65,8 @@ export async function send(
     request.end();
     throw error;
   } finally {
-    live.delete(request);
+    operations.live.delete(request);
+    if (request.isLoneWrite && request.operation.effects.hasAny()) operations.recordWrite(request);
   }
 }
 

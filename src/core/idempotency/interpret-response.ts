@@ -1,5 +1,6 @@
 import type { IdempotencyProfile } from '../fetch/api.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
+import { inDevelopment } from '../lib/development.ts';
 import { discard } from '../lib/discard.ts';
 import { callApp, isBoolean, type OnMistake, reporterOf } from '../lib/input/callback.ts';
 import { createError, NotSentError } from '../operation/errors.ts';
@@ -7,6 +8,7 @@ import type { Step } from '../operation/parts/submission.ts';
 import type { Failure, HttpFailure, Processed } from '../policy/outcome.ts';
 import { whyForgotten } from './key.ts';
 import { changeStep } from './steps.ts';
+import { warnOfConflict } from './warnings.ts';
 
 /**
  * The failure of a keyed request, as its API means it; undefined if the answer means success.
@@ -26,7 +28,10 @@ export async function interpretAnswer(
   const call = (option: 'inProgress' | 'shouldRetry'): boolean | undefined =>
     callApp(() => profile[option]?.(response), isBoolean, mistakeIn(profile, option));
   const isConflict = isByStatus && given.status === 409 && !isReplayed;
-  const isRunning = isConflict && (call('inProgress') ?? true);
+  const running = isConflict ? call('inProgress') : false;
+  const isRunning = running ?? true;
+  if (running === undefined && !mayBeDone(attempt, step))
+    inDevelopment(() => warnOfConflict(attempt.context.operations, attempt.request));
   const shouldRetry =
     call('shouldRetry') ??
     given.shouldRetry ??

@@ -29,3 +29,17 @@ export function warnOfStray(operations: Operations, request: SteadyRequest): voi
     'clients.md',
   );
 }
+
+/** Development only: the first request with a key was answered 409, so hardly another one with it is running. */
+export function warnOfConflict(operations: Operations, request: SteadyRequest): void {
+  const name = nameOf(request);
+  warn(
+    operations,
+    `conflict ${name}`,
+    `${name} was answered 409, though nothing was sent with its idempotency key before. It is taken for "the first ` +
+      `request is still running", sent again, and unknown in the end. If it is a conflict of the API's own, such as ` +
+      `an e-mail address that is taken, say which 409 is none: idempotency: defineIdempotency({ ...profiles.draft, ` +
+      `inProgress: (response) => response.headers.has('retry-after') }).`,
+    'idempotency.md#anti-patterns',
+  );
+}

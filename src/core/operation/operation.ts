@@ -109,6 +109,10 @@ export class Operation {
   leave(): void {
     this.#isLeft = true;
   }
+  /** Its mutation is gone, and its mutationFn still runs: what that sends is sent at once, once, or not at all. */
+  hurry(): void {
+    this.policy = { ...this.policy, maxRetries: 0, whenDown: 'fail' };
+  }
   /** It goes on in this session. */
   join(session: Session): void {
     this.#session = session;

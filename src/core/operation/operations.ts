@@ -43,6 +43,8 @@ export class Operations {
   session: Session = new Session();
   /** The id of the newest one. */
   lastId = 0;
+  /** That of the newest lone request that may have been done, and must not be done twice. */
+  lastWriteId = 0;
   readonly #environment: Environment;
 
   constructor(environment: Environment) {
@@ -57,6 +59,11 @@ export class Operations {
     const startedAt = this.#environment.clock.now();
     const ref = { id: ++this.lastId, kind, startedAt, queryKey };
     return new Operation(this.#environment, ref, init, this.session);
+  }
+
+  /** A lone request that must not be done twice may have been done. */
+  recordWrite({ operation: { ref } }: { readonly operation: Operation }): void {
+    this.lastWriteId = Math.max(this.lastWriteId, ref.id);
   }
 
   /** Another session begins: nothing that was begun before is sent any more. */

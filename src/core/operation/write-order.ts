@@ -1,7 +1,13 @@
 import type { Clock } from '../lib/clock.ts';
 import { toUrl } from '../lib/input/url.ts';
 import type { Processed } from '../policy/outcome.ts';
-import type { SentWrite, ShareWrites, WritePlace, WriteMessage } from '../tabs/write-message.ts';
+import type {
+  SentWrite,
+  ShareWrites,
+  WritePlace,
+  WriteMessage,
+  WriteScope,
+} from '../tabs/write-message.ts';
 
 /** A later write supersedes an earlier one, or it is still `open` whether it does. */
 export type Obstacle = 'superseded' | 'open';
@@ -24,21 +30,40 @@ interface Writer {
 const decidedMs = 50;
 /** A retry that is due is sent by then. */
 const latestMs = 2000;
+/** A request that writes. */
+interface WrittenRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly init: { readonly body?: unknown };
+}
+
 /** So many resources are remembered: those that were written last. */
 const mostResources = 500;
 
 const isBefore = (place: WritePlace, other: WritePlace | undefined): boolean =>
   !!other && (place.at < other.at || (place.at === other.at && place.turn < other.turn));
 
-const later = (known: WritePlace | undefined, place: WritePlace): WritePlace =>
-  known && isBefore(place, known) ? known : place;
+/** Whether a write undoes this later one, if it is sent after it. */
+function undoes(earlier: WriteScope, { method, fields }: WriteScope): boolean {
+  if (method === 'PUT') return true;
+  // A second DELETE finds nothing.
+  if (method === 'DELETE') return earlier.method !== 'DELETE';
+  // Of two that add something both count, and so do changes of different fields.
+  if (earlier.method === 'POST') return false;
+  return !fields || !earlier.fields || fields.some((field) => earlier.fields?.includes(field));
+}
+
+/** A write that is over and may have been done. */
+type Done = WriteScope & Pick<SentWrite, 'place'>;
+
+/** So many different writes to one resource are told apart. */
+const mostScopes = 50;
 
 /** The known writes to one URL. */
 class Resource {
   readonly clock: Clock;
-  /** The latest of those that are over and may have been done: of those that replace it, and of the others. */
-  #replacedAt: WritePlace | undefined;
-  #changedAt: WritePlace | undefined;
+  /** Those that are over and may have been done: by what they change, the latest. */
+  readonly #done: Map<string, Done> = new Map();
   /** Those that were sent, and may be sent again. */
   readonly #open: Set<SentWrite> = new Set();
 
@@ -58,14 +83,12 @@ class Resource {
   }
 
   /** Whether a later write stands in the way of this one; undefined if none does. */
-  obstacleTo(place: WritePlace, isAppending: boolean): Obstacle | undefined {
+  obstacleTo(write: Write): Obstacle | undefined {
     this.#closeOld();
-    if (isBefore(place, this.#replacedAt)) return 'superseded';
-    // Of two that add something both count.
-    if (!isAppending && isBefore(place, this.#changedAt)) return 'superseded';
-    for (const one of this.#open)
-      if (isBefore(place, one.place) && (one.isReplacing || !isAppending)) return 'open';
-    return undefined;
+    const isIn = (all: Iterable<Done>): boolean =>
+      [...all].some((one) => isBefore(write.place, one.place) && undoes(write, one));
+    if (isIn(this.#done.values())) return 'superseded';
+    return isIn(this.#open) ? 'open' : undefined;
   }
 
   #closeOld(): void {
@@ -76,19 +99,22 @@ class Resource {
   /** It is over. */
   #close(write: SentWrite): void {
     this.#open.delete(write);
-    const { place, isReplacing } = write;
-    if (isReplacing) this.#replacedAt = later(this.#replacedAt, place);
-    else this.#changedAt = later(this.#changedAt, place);
+    const { place, method, fields } = write;
+    const id = JSON.stringify([method, fields]);
+    if (isBefore(place, this.#done.get(id)?.place)) return;
+    if (this.#done.size < mostScopes) return void this.#done.set(id, { place, method, fields });
+    for (const [other, one] of this.#done) if (one.method === method) this.#done.delete(other);
+    this.#done.set(method, { place, method });
   }
 }
 
 /** One write of an operation to one resource, in all its attempts. */
 export class Write implements SentWrite {
   readonly place: WritePlace;
-  readonly isReplacing: boolean;
+  readonly method: string;
+  readonly fields: readonly string[] | undefined;
   mayBeDone = false;
   readonly #resource: Resource;
-  readonly #isAppending: boolean;
   readonly #isGuarded: boolean;
   readonly #request: { readonly url: string };
   readonly #attempt: number;
@@ -101,15 +127,14 @@ export class Write implements SentWrite {
     resource: Resource,
     place: WritePlace,
     writer: Writer,
-    request: { readonly method: string; readonly url: string },
+    request: WrittenRequest,
     isGuarded: boolean,
     order: WriteOrder,
   ) {
-    const { method } = request;
     this.place = place;
-    this.isReplacing = method === 'PUT' || method === 'DELETE';
+    this.method = request.method;
+    this.fields = fieldsOf(request);
     this.#resource = resource;
-    this.#isAppending = method === 'POST';
     this.#isGuarded = isGuarded;
     this.#request = request;
     this.#attempt = writer.attempt;
@@ -129,7 +154,7 @@ export class Write implements SentWrite {
   }
 
   obstacle(): Obstacle | undefined {
-    return this.#isGuarded ? undefined : this.#resource.obstacleTo(this.place, this.#isAppending);
+    return this.#isGuarded ? undefined : this.#resource.obstacleTo(this);
   }
 
   /** It goes out. */
@@ -173,7 +198,8 @@ export class Write implements SentWrite {
 /**
  * The order of writes, so that a retry never undoes a later one. Writes to one URL have the order in which they were
  * first asked for. `PUT` and `DELETE` replace what earlier ones have made, `POST` adds to it, and others change it: a
- * retry is superseded by what was written later, or may have been; but a `POST` only where it was replaced.
+ * retry is superseded by what was written later, or may have been; but a `POST` only where it was replaced, a `PATCH`
+ * only where its fields were written, and a `DELETE` not by another.
  */
 export class WriteOrder {
   readonly #clock: Clock;
@@ -192,11 +218,7 @@ export class WriteOrder {
    * A request of this operation that writes is asked for. `isGuarded`: the server itself refuses it where something
    * else was written meanwhile.
    */
-  begin(
-    writer: Writer,
-    request: { readonly method: string; readonly url: string },
-    isGuarded: boolean,
-  ): Write {
+  begin(writer: Writer, request: WrittenRequest, isGuarded: boolean): Write {
     this.#announce ??= this.#share()?.((name, write, state) => {
       const elsewhere = this.#resourceAt(name);
       if (state === 'sent') elsewhere.open(write);
@@ -214,14 +236,21 @@ export class WriteOrder {
   }
 
   /** Tells the other tabs of a write to this URL. */
-  announce({ place, isReplacing }: Write, url: string, state: WriteMessage['state']): void {
+  announce({ place, method, fields }: Write, url: string, state: WriteMessage['state']): void {
     const agoMs = this.#clock.now() - place.at;
-    this.#announce?.({ resource: resourceOf(url), write: place.turn, agoMs, isReplacing, state });
+    this.#announce?.({
+      resource: resourceOf(url),
+      write: place.turn,
+      agoMs,
+      method,
+      fields,
+      state,
+    });
   }
 
   /** A write to one URL has made what is at another: `location`, as its answer says. */
   recordCreated({ place }: Write, location: string, url: string): void {
-    const created = { place, isReplacing: false, mayBeDone: true, openUntil: () => 0 };
+    const created = { place, method: 'POST', mayBeDone: true, openUntil: () => 0 };
     this.#resourceAt(resourceOf(location, toUrl(url)?.href)).update(created, true);
   }
 
@@ -249,4 +278,16 @@ function resourceOf(url: string, base?: string): string {
   if (!parsed) return url;
   const { origin, pathname, search } = parsed;
   return `${origin}${pathname.replace(/\/+$/, '')}${search}`;
+}
+
+/** The fields that a PATCH of a JSON object sets; undefined for any other write. */
+function fieldsOf({ method, init }: WrittenRequest): readonly string[] | undefined {
+  if (method !== 'PATCH' || typeof init.body !== 'string') return undefined;
+  try {
+    const value: unknown = JSON.parse(init.body);
+    const isObject = Object(value) === value && !Array.isArray(value);
+    return isObject ? Object.keys(value as object) : undefined;
+  } catch {
+    return undefined;
+  }
 }

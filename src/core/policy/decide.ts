@@ -65,6 +65,11 @@ export interface DecideContext {
    */
   readonly isUnrepeatable?: boolean;
   /**
+   * Whether a mutation failed by the error of another client: it is not seen what it has sent before.
+   * @default false
+   */
+  readonly isUnseen?: boolean;
+  /**
    * Whether the endpoint is down, so that admission pauses the next attempt, or has recovered since this
    * probe was sent. @default false
    */
@@ -297,6 +302,8 @@ const stopRules: readonly StopRule[] = [
   ],
   /** Another request: Another request of the operation may have taken effect, and would do so once more. */
   ['not-idempotent', ({ context }) => !!context.isUnrepeatable],
+  /** Another client: A mutation failed by the error of another client. What it has sent before is not seen, and would be done twice. */
+  ['not-idempotent', ({ wanted, context }) => !wanted && !!context.isUnseen],
   /** Later write: A later write to its URL was sent, which another attempt would undo. */
   ['superseded', ({ context }) => !!context.isSuperseded],
 ];

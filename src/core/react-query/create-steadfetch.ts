@@ -118,6 +118,7 @@ function wire({ origin, watch, rateLimit, ...given }: Given) {
     ...(!isOnServer && { admit: admitInOrder({ ...shared, writeOrder }, admissions.admit) }),
     outlive: watch?.outlive,
     lifecycle,
+    clients,
     overdue,
     // A server's own fetch opens as many connections as it needs.
     lines: isOnServer ? undefined : new Lines(),

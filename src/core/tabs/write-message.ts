@@ -7,11 +7,16 @@ export interface WritePlace {
   readonly turn: number;
 }
 
+/** The parts of a resource that a write changes. */
+export interface WriteScope {
+  readonly method: string;
+  /** The fields that a PATCH sets; undefined for all of the resource. */
+  readonly fields?: readonly string[] | undefined;
+}
+
 /** A write that was sent, as an earlier write to the same resource sees it. */
-export interface SentWrite {
+export interface SentWrite extends WriteScope {
   readonly place: WritePlace;
-  /** Whether it replaces the resource, so that earlier writes have no effect after it. */
-  readonly isReplacing: boolean;
   /** Whether it may have taken effect. */
   readonly mayBeDone: boolean;
   /** The latest time at which it may still take effect, in epoch milliseconds. */
@@ -21,15 +26,13 @@ export interface SentWrite {
 }
 
 /** A message to the other tabs: a write was sent, or its outcome is known. */
-export interface WriteMessage {
+export interface WriteMessage extends WriteScope {
   /** The URL of the resource. */
   readonly resource: string;
   /** The number of the write within its tab. */
   readonly write: number;
   /** How long ago it was first requested, in milliseconds. */
   readonly agoMs: number;
-  /** Whether it replaces the resource. */
-  readonly isReplacing: boolean;
   /** `done` includes an unknown outcome. */
   readonly state: 'sent' | 'done' | 'refused';
 }
@@ -51,13 +54,15 @@ const mostWrites = 500;
 /** A write of another tab. */
 class WriteElsewhere implements SentWrite {
   readonly place: WritePlace;
-  readonly isReplacing: boolean;
+  readonly method: string;
+  readonly fields: readonly string[] | undefined;
   readonly #until: number;
   mayBeDone = true;
 
-  constructor({ agoMs, isReplacing }: WriteMessage, now: number) {
+  constructor({ agoMs, method, fields }: WriteMessage, now: number) {
     this.place = { at: now - agoMs, turn: 0 };
-    this.isReplacing = isReplacing;
+    this.method = method;
+    this.fields = fields;
     this.#until = now + answeredMs;
   }
 
@@ -95,13 +100,14 @@ export function createWritesElsewhere(
 
 /** A message about a write; undefined for any other data. */
 function readWriteMessage(data: Readonly<Record<string, unknown>>): WriteMessage | undefined {
-  const { resource, write, agoMs, isReplacing, state } = data;
+  const { resource, write, agoMs, method, fields, state } = data;
   const isMessage =
     typeof resource === 'string' &&
     typeof write === 'number' &&
+    typeof method === 'string' &&
     Number(agoMs) >= 0 &&
     (state === 'sent' || state === 'done' || state === 'refused');
-  return isMessage
-    ? { resource, write, agoMs: Number(agoMs), isReplacing: isReplacing === true, state }
-    : undefined;
+  if (!isMessage) return undefined;
+  const known = Array.isArray(fields) ? (fields as readonly string[]) : undefined;
+  return { resource, write, agoMs: Number(agoMs), method, fields: known, state };
 }

@@ -95,7 +95,7 @@ function show(
   { attempt, operation, retryAt, decision: decided, error }: Progress,
   skip: () => void,
 ): void {
-  if (operation?.effects.hasAny() && !shown.effects.hasAny()) shown.effects.beginForeign();
+  if (operation?.effects.hasAny() && !shown.effects.hasAny()) shown.effects.beginForeign(true);
   const decision = decided && retryAt !== undefined ? { ...decided, retryAt } : undefined;
   const waiting = { kind: 'waiting', decision: decision ?? shown.errors.decision, skip } as const;
   const phase = operation?.phase ?? waiting;

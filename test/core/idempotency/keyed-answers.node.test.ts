@@ -48,6 +48,23 @@ describe('still running', () => {
     expect(error).toMatchObject({ outcome: { inProgress: true, processed: 'unknown' } });
   });
 
+  test.each<[string, IdempotencyRules, readonly [Handler, ...Handler[]], number]>([
+    ['to the first request with a key', {}, [answer(409)], 1],
+    ['that the API says is none', { inProgress: () => false }, [answer(409)], 0],
+    ['that the API says is one', { inProgress: () => true }, [answer(409)], 0],
+    ['after an answer that was lost', {}, [refuse, answer(409), answer(201)], 0],
+    ['that is a stored one', {}, [answer(409, null, { 'idempotent-replayed': 'true' })], 0],
+  ])(
+    'a 409 %s: the developer is told of a conflict, or is not',
+    async (_, rules, handlers, times) => {
+      await send(rules, ...handlers);
+      const said = vi
+        .mocked(console.warn)
+        .mock.calls.filter(([text]) => /answered 409/.test(`${text}`));
+      expect(said).toHaveLength(times);
+    },
+  );
+
   test('a 409 that means something else is final', async () => {
     const { error, attempts } = await send({ inProgress: () => false }, answer(409));
     expect(attempts).toBe(1);

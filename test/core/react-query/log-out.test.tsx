@@ -102,6 +102,49 @@ describe.each<[string, (steady: Steadfetch, client: QueryClient) => unknown]>([
   });
 });
 
+/** What an app clears when the user changes, within the mutation itself. */
+const clearings: Readonly<Record<string, (client: QueryClient) => void>> = {
+  'queryClient.clear()': (client) => client.clear(),
+  'mutationCache.clear()': (client) => client.getMutationCache().clear(),
+  'mutationCache.remove()': (client) => {
+    const cache = client.getMutationCache();
+    for (const one of cache.getAll()) cache.remove(one);
+  },
+};
+
+describe.each(Object.entries(clearings))('a log-in whose mutationFn calls %s', (_name, clear) => {
+  const logIn = (steady: Steadfetch, client: QueryClient, init: RequestInit) =>
+    mutationOptions(steady, {
+      async mutationFn(_: void, { fetch, json }) {
+        await fetch('/login', { method: 'POST' });
+        clear(client);
+        return json('/me', { ...init, step: 'me' });
+      },
+    });
+  const begin = (init: RequestInit = {}, ...answers: number[]) => {
+    const { steady, client, time, server } = createRig();
+    server.plan('/me', ...answers);
+    const told = new MutationObserver(client, logIn(steady, client, init))
+      .mutate()
+      .catch((e: unknown) => e);
+    return { told, time, sent: () => server.sent.map(({ request }) => request) };
+  };
+
+  test.each(['GET', 'PUT', 'POST'])('sends its %s after that', async (method) => {
+    const { told, time, sent } = begin({ method });
+    await time.advance(5000);
+    expect(await told).toBe(`${method} /me 2`);
+    expect(sent()).toEqual(['POST /login', `${method} /me`]);
+  });
+
+  test('is not run again if that fails', async () => {
+    const { told, time, sent } = begin({}, 503);
+    await time.advance(60_000);
+    expect(await told).toMatchObject({ status: 503, outcome: { processed: 'unknown' } });
+    expect(sent()).toEqual(['POST /login', 'GET /me']);
+  });
+});
+
 test('what begins after the end of a session is of the next one', async () => {
   const { steady, client, time, server } = createRig();
   server.plan('/orders', 503);

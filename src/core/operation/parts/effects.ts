@@ -69,11 +69,11 @@ export class Effects {
   }
 
   /**
-   * Records that a request of another client may have taken effect. Whether it may be sent again was decided
-   * from its error.
+   * Records that a request may have taken effect that is not one of the operation: of another client, where its error
+   * has decided whether it may be sent again; or one that nothing links to its mutation.
    */
-  beginForeign(): void {
-    this.begin({ method: 'POST' }, '', true);
+  beginForeign(isRepeatable: boolean): void {
+    this.begin({ method: 'POST' }, '', isRepeatable);
   }
 
   /** Records what became of a request. */

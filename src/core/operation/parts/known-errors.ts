@@ -22,6 +22,7 @@ interface Failed {
   readonly ref: Omit<OperationRef, 'attempt'>;
   readonly given: { readonly idempotent?: boolean | undefined };
   readonly effects: Effects;
+  readonly submission?: { readonly isRepeatable: boolean } | undefined;
   readonly policyOf: (facts?: RequestFacts) => Policy;
   readonly view: (facts?: RequestFacts) => OperationFacts;
   readonly emit: (detail: EventDetail) => void;
@@ -215,6 +216,7 @@ export class KnownErrors {
       nowMs,
       random: shared.random,
       isUnrepeatable: !isQuery && !operation.given.idempotent && this.#effects.isUnrepeatable(),
+      isUnseen: isUnseen(operation, report),
       isDown: isLate || (isPausedNext && isDown),
       limitedMs,
       isAlone,
@@ -253,7 +255,7 @@ export class KnownErrors {
     if (mayHaveTakenEffect(report, operation)) {
       // Of another client's request only the error is known. Requests of ours are counted already.
       const isOwn = report.operation === operation && method !== undefined && !isSafeMethod(method);
-      if (!isOwn) this.#effects.beginForeign();
+      if (!isOwn) this.#effects.beginForeign(true);
     }
     if (decision.kind === 'stop') {
       const processed = processedAtEnd(report.failure, operation.ref, this.#effects.isUnknown());
@@ -271,6 +273,13 @@ export class KnownErrors {
     reportFailure(error, report);
   }
 }
+
+/**
+ * Whether a mutation has failed by the error of another client, whose requests are not seen: its mutationFn may have
+ * sent others before that one. Where it has taken its key, the app says that they carry it.
+ */
+const isUnseen = ({ ref, submission }: Failed, { operation }: FailureReport): boolean =>
+  ref.kind === 'mutation' && !operation && !submission?.isRepeatable;
 
 /** Makes the error that an operation ends with cover all of its requests. */
 export function speakForAll(error: unknown, failure: Failure, processed: Processed): Failure {

@@ -69,7 +69,8 @@ function endBeforeTurn(mutation: Mutation): void {
 
 /**
  * Ends a mutation of ours that left its cache, or whose session has ended. One that has nothing under way and waits
- * for nothing may be the log-out itself: it goes on, and sends nothing more. An entry of an outbox stays.
+ * for nothing may be the log-out itself: it goes on. With its session over it sends nothing more; else it sends, as
+ * React Query alone does, but is not retried. An entry of an outbox stays.
  */
 export function endOwnMutation(mutation: Mutation, isSessionOver: boolean): void {
   const { instance, follow } = definitionBehind(mutation.options.mutationFn) ?? {};
@@ -80,8 +81,10 @@ export function endOwnMutation(mutation: Mutation, isSessionOver: boolean): void
   if (!instance || (operation && operation === instance.operations.current)) return;
   if (follow && isBegun) {
     if (!isSessionOver) inDevelopment(() => warnOfKept(instance.operations));
-  } else if (run?.isIdle()) operation?.leave();
-  else if (run || mutation.state.isPaused || isSessionOver) cancelMutation(mutation);
+  } else if (run?.isIdle()) {
+    if (isSessionOver) operation?.leave();
+    else operation?.hurry();
+  } else if (run || mutation.state.isPaused || isSessionOver) cancelMutation(mutation);
 }
 
 function warnOfKept(operations: Operations): void {

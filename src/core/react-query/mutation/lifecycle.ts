@@ -15,6 +15,20 @@ export const gone: WeakSet<Mutation> = new WeakSet();
 /** The id of the newest operation when a mutation was submitted. */
 const submittedAfter = new WeakMap<Mutation, number>();
 
+/**
+ * The id of the newest operation when the oldest of the plain mutations that run was submitted: what was sent since
+ * may be theirs. 0 where none is known.
+ */
+export function oldestSubmission(clients: readonly QueryClient[]): number {
+  const running = clients
+    .flatMap((client) => client.getMutationCache().getAll())
+    .filter(
+      ({ state, options }) => state.status === 'pending' && !definitionBehind(options.mutationFn),
+    );
+  if (running.length === 0) return 0;
+  return Math.min(...running.map((mutation) => submittedAfter.get(mutation) ?? 0));
+}
+
 /** The parts of an instance that the end of a mutation needs. */
 export interface MutationEndContext {
   readonly clock: Clock;

@@ -168,9 +168,6 @@ function checkOptions(all: SteadyMutationOptions<unknown, Error, never>): void {
   checkMisnamed('mutationOptions', options, ['policy'], [], inPolicy(true));
 }
 
-/** Of a mutation that left its cache before its mutationFn was called: it is sent at once, once, or not at all. */
-const nowOrNever = { maxRetries: 0, whenDown: 'fail' } as const;
-
 /** Runs the attempts of one call of a mutationFn. */
 function run(
   instance: Instance,
@@ -182,10 +179,11 @@ function run(
   const { operations } = instance;
   const { executions } = operations;
   const operation = operations.begin('mutation', {
-    policy: record.isGone() ? { ...policy, ...nowOrNever } : policy,
+    policy,
     submission,
     submissionCode: submissionExtension,
   });
+  if (record.isGone()) operation.hurry();
   const controller = new AbortController();
   const { signal } = controller;
   const bound = bindFetch(instance, operation, signal);

@@ -1,3 +1,5 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { SteadyRequest } from '../../fetch/request.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
 import type { Operations } from '../../operation/operations.ts';
@@ -10,6 +12,7 @@ import type { FailureLedger } from './failure-ledger.ts';
 import { isServer } from '../instance.ts';
 import { markAsUsed, warnOfUnrepeatable } from '../misuse.ts';
 import type { RetryPair } from '../steadfetch.ts';
+import { oldestSubmission } from '../mutation/lifecycle.ts';
 import { emitChange } from '../mutation/record.ts';
 import type { OverdueRetries } from './refetch.ts';
 
@@ -19,6 +22,7 @@ export interface RetryPairContext {
   readonly operations: Operations;
   readonly ledger: FailureLedger;
   readonly overdue: OverdueRetries;
+  readonly clients: () => readonly QueryClient[];
 }
 
 /**
@@ -83,7 +87,7 @@ const plainOwner = new (class extends Owner {
 
 /** The operation of a plain mutation is that of the request that failed, if the request was ours. */
 function beginMutation(
-  { operations, ledger }: RetryPairContext,
+  { operations, ledger, clients }: RetryPairContext,
   policy: PolicyOptions | undefined,
   failureCount: number,
   error: unknown,
@@ -99,5 +103,20 @@ function beginMutation(
     : (ledger.resume(isNext) ?? operations.begin('mutation', { attempt }));
   operation.becomeMutation(policy);
   operation.attend(plainOwner);
+  if (mayHaveWritten(operations, clients, sent)) operation.effects.beginForeign(false);
   return operation;
+}
+
+/** Whether its mutationFn may have sent another request that must not be done twice: nothing tells whose it was. */
+function mayHaveWritten(
+  { live, lastWriteId }: Operations,
+  clients: () => readonly QueryClient[],
+  failed: Operation | undefined,
+): boolean {
+  const since = oldestSubmission(clients());
+  if (lastWriteId > since && lastWriteId !== failed?.ref.id) return true;
+  for (const one of live)
+    if (one instanceof SteadyRequest && one.isLoneWrite && one.operation.ref.id > since)
+      return true;
+  return false;
 }

@@ -55,7 +55,7 @@ describe('is the outcome unknown', () => {
 
   test('after an attempt of another client, and where an operation before may have sent it', () => {
     const effects = open();
-    effects.beginForeign();
+    effects.beginForeign(true);
     expect(effects.isUnknown()).toBe(true);
     expect(open(true).isUnknown()).toBe(true);
     expect(open(true).hasAny()).toBe(false);

@@ -98,6 +98,7 @@ const senders: Readonly<Record<string, (rig: Rig, write: Write) => Promise<unkno
     ),
 };
 
+const patch = (text: string): Write => ({ method: 'PATCH', text });
 const put = (text: string): Write => ({ method: 'PUT', text });
 
 interface Run {
@@ -232,12 +233,50 @@ describe.each(Object.entries(senders))('%s', (name, sender) => {
       { method: 'PATCH', text: 'b' },
       'before+b',
     ],
+    [
+      'a PATCH by one of its fields',
+      patch('{"a":1}'),
+      patch('{"b":1,"a":2}'),
+      'before+{"b":1,"a":2}',
+    ],
+    [
+      'a PATCH by one of no known fields',
+      patch('{"a":1}'),
+      patch('[{"op":"x"}]'),
+      'before+[{"op":"x"}]',
+    ],
+    ['a PATCH of no known fields by another', patch('null'), patch('{"a":2}'), 'before+{"a":2}'],
+    ['a PATCH of a field by a PUT', patch('{"a":1}'), put('b'), 'b'],
+    ['a PATCH of a field by a POST', patch('{"a":1}'), { method: 'POST', text: 'b' }, 'before+b'],
     ['a POST by a PUT', { method: 'POST', text: 'a' }, put('b'), 'b'],
     ['a PUT by a POST', put('a'), { method: 'POST', text: 'b' }, 'before+b'],
   ])('%s is superseded', async (_, earlier, later, kept) => {
     const { docs, outcomes } = await run(sender, { earlier, later, does: [503, 200] });
     expect(docs[doc]).toBe(kept);
     expect(outcomes.toSorted()).toEqual(['earlier unknown', 'later done']);
+  });
+
+  test.runIf(keyed)('a PATCH is sent again after one of other fields: both count', async () => {
+    const { docs, outcomes } = await run(sender, {
+      earlier: patch('{"dark":true}'),
+      later: patch('{"mail":true,"phone":false}'),
+      does: [503, 200],
+    });
+    expect(docs[doc]).toBe('before+{"mail":true,"phone":false}+{"dark":true}');
+    expect(outcomes.toSorted()).toEqual(['earlier done', 'later done']);
+  });
+
+  test('a DELETE is sent again after another, and finds nothing: both are done', async () => {
+    const { docs, sent, outcomes } = await run(sender, {
+      earlier: { method: 'DELETE' },
+      later: { method: 'DELETE' },
+      does: [503, 200, 404],
+    });
+    expect(docs).toEqual({});
+    expect(sent).toEqual(['DELETE', 'DELETE', 'DELETE']);
+    // axios makes its own answer of a 404.
+    const earlier = name.endsWith('axios') ? 'earlier unknown' : 'earlier done';
+    expect(outcomes.toSorted()).toEqual([earlier, 'later done']);
   });
 
   test.runIf(keyed).each<[string, Write, string]>([

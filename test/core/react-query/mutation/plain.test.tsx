@@ -209,20 +209,33 @@ describe('a mutation through another client', () => {
     return runs;
   }
 
-  test('a PUT is retried by the policy, with the deadline counted from its first attempt', async () => {
-    const rig = createRig({ policy: { deadlineMs: 3499 } });
+  test('is retried where shouldRetry says so, with the deadline counted from its first attempt', async () => {
+    const rig = createRig({ policy: { deadlineMs: 3499, shouldRetry: () => true } });
     expect(await runsOf(rig, () => axiosPut(503))).toEqual([0, 500, 1500]);
   });
 
-  test('a bare 500 is retried', async () => {
-    const rig = createRig();
-    expect(await runsOf(rig, () => axiosPut(500))).toEqual([0, 500, 1500, 3500]);
+  test.each<[string, unknown]>([
+    ['a PUT that is answered 503', axiosPut(503)],
+    ['a PUT that is answered 500', axiosPut(500)],
+    ['a 429', { status: 429, message: 'slow down' }],
+    ['a 425', new Response(null, { status: 425 })],
+    ['an unknown error', new Error('no luck')],
+    ['a text', 'a string'],
+  ])('is not retried after %s: its mutationFn may have sent something before', async (_, error) => {
+    expect(await runsOf(createRig(), () => error)).toEqual([0]);
   });
 
-  test('an unknown error is not retried: it might have been a POST', async () => {
+  test('goes on at the pace of React Query where the app has a retry of its own', async () => {
     const rig = createRig();
-    expect(await runsOf(rig, () => new Error('no luck'))).toEqual([0]);
-    expect(await runsOf(rig, () => 'a string')).toHaveLength(1);
+    const runs: number[] = [];
+    await mutate(rig, {
+      retry: 3,
+      mutationFn: () => {
+        runs.push(rig.elapsed());
+        throw axiosPut(429);
+      },
+    });
+    expect(runs).toEqual([0, 1000, 3000, 7000]);
   });
 });
 

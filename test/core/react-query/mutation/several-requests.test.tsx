@@ -1,5 +1,5 @@
 import { act } from '@testing-library/react';
-import { outcomeOf, mutationOptions } from 'steadfetch';
+import { mutationOptions, type Outcome, outcomeOf } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { createOrderRig, type Send } from '../order-rig.tsx';
 import { watchMutation } from '../../react/watch.tsx';
@@ -203,8 +203,9 @@ describe('a mutation that another client sends', () => {
     'whose %s got no answer, and was refused when it was sent again, ends unknown',
     async (method, status) => {
       let attempts = 0;
-      const { order, time, last } = showOrders(() =>
-        Promise.reject(attempts++ === 0 ? foreign(method) : foreign(method, status)),
+      const { order, time, last } = showOrders(
+        () => Promise.reject(attempts++ === 0 ? foreign(method) : foreign(method, status)),
+        { policy: { shouldRetry: ({ kind }: Outcome) => kind === 'error' || undefined } },
       );
       order();
       await time.advance(60_000);
