@@ -3,10 +3,11 @@ import { callApp, isBoolean } from '../lib/input/callback.ts';
 import { checkNames } from '../lib/input/check.ts';
 import { type Foreign, readForeign } from '../operation/parts/foreign-error.ts';
 import {
-  foreignJitter,
   isOwed,
   mostRetries,
+  ownDelay,
   retryAfterJitter,
+  spreadWait,
   whyRetry,
 } from '../policy/decide.ts';
 import type { Operation, RetryReason } from '../policy/operation.ts';
@@ -147,7 +148,7 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
     // A draw each: a server that asks for a wait spreads those who waited.
     const backoffMs = Math.min(capMs, baseMs * factor ** failureCount);
     const delayMs = Math.max(
-      Math.floor(backoffMs * (1 + foreignJitter * random())),
+      spreadWait(backoffMs, random),
       Math.floor(retryAfterMs * (1 + retryAfterJitter * random())),
     );
     const isOver =
@@ -174,7 +175,7 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
       const delayMs = decideDelay(failureCount, error);
       latest = { failureCount, error, delayMs };
       // Where this would stop, and the `retry` of a query goes on, it goes on at React Query's pace.
-      return Math.min(delayMs ?? 1000 * 2 ** failureCount, maxTimerMs);
+      return Math.min(delayMs ?? ownDelay(failureCount), maxTimerMs);
     },
     // React Query asks it right after `retryDelay`, about the same failure.
     retry(failureCount, error) {
