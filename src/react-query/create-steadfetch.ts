@@ -31,6 +31,7 @@ import { type ConnectivityCode, createBrowserNetwork } from './network.ts';
 import { createLifecycle } from './query/lifecycle.ts';
 import { createQueryRecords } from './query/records.ts';
 import { FailureLedger } from './query/failure-ledger.ts';
+import { isAnyLocal } from './mutation/lifecycle.ts';
 import { watchResumed } from './mutation/resumed.ts';
 import { createPersister } from './query/persister.ts';
 import { isServer, register, registerSteady } from './instance.ts';
@@ -186,6 +187,7 @@ function create(config: SteadfetchConfig): Steadfetch {
     }),
     isOnServer: isServer(),
     isSeen,
+    mayBeLocal: () => clients().some(isAnyLocal),
     rateLimit,
   });
   const { origins } = admissions;
