@@ -9,6 +9,8 @@ import type { SentRequest } from '../operation/facts.ts';
 import { createError, isNotSentError, NotSentError } from '../operation/errors.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
+import { unprovenOwner } from '../operation/owner.ts';
+import { isSafeMethod } from '../policy/operation.ts';
 import type { Admission } from '../origin/admission.ts';
 import type { Network, OriginOptions } from '../origin/origin.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
@@ -42,6 +44,8 @@ interface Surroundings {
   readonly isOnServer: boolean;
   /** Whether the app is seen. Where nothing else tells whether a user waits, one does then. */
   readonly isSeen: () => boolean;
+  /** Whether a write that no operation is known of may be of a mutation that needs no network. */
+  readonly mayBeLocal: () => boolean;
 }
 
 /** The way out of an instance, past the admission of each origin. */
@@ -65,7 +69,7 @@ export function createAdmissions(
 ): Admissions {
   const { clock, random } = context;
   const { waits } = context.operations;
-  const { connectivity, network, rateLimit, isSeen } = surroundings;
+  const { connectivity, network, rateLimit, isSeen, mayBeLocal } = surroundings;
   const origins = createOrigins(clock, random, options, network, surroundings.reachOf);
 
   const permitRequest = (operation: Operation, sent: SentRequest): Ask => {
@@ -111,6 +115,8 @@ export function createAdmissions(
       (operation.errors.decision?.kind === 'stop' || operation.phase.kind === 'waiting')
     )
       throw dropped(request);
+    if (operation.isLone && network.isOffline() && !isSafeMethod(request.method) && mayBeLocal())
+      operation.attend(unprovenOwner);
     const admission = origins.admissionOf(
       url,
       api?.partition,

@@ -62,7 +62,3 @@ export function backoffDelay(input: BackoffInput, random: Random): number {
   }
   return Math.floor(low + (high - low) * random());
 }
-
-/** React Query's own delay, for a query whose `retry` is the app's: it goes on where a policy would have stopped. */
-export const delayOfReactQuery = (failureCount: number): number =>
-  Math.min(1000 * 2 ** failureCount, 30_000);

@@ -23,6 +23,7 @@ import { createBrowserNetwork } from './network.ts';
 import { createLifecycle } from './query/lifecycle.ts';
 import { createQueryRecords } from './query/records.ts';
 import { FailureLedger } from './query/failure-ledger.ts';
+import { isAnyLocal } from './mutation/lifecycle.ts';
 import { watchResumed } from './mutation/resumed.ts';
 import { createPersister } from './query/persister.ts';
 import { isServer, register, registerSteady } from './instance.ts';
@@ -95,6 +96,7 @@ function wire({ origin, watch, rateLimit, ...given }: Given) {
     }),
     isOnServer: isServer(),
     isSeen,
+    mayBeLocal: () => clients().some(isAnyLocal),
     rateLimit,
   });
   const { origins } = admissions;

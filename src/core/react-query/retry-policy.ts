@@ -2,12 +2,12 @@ import { maxTimerMs, type Random, systemNow, systemRandom } from '../lib/clock.t
 import { callApp, isBoolean } from '../lib/input/callback.ts';
 import { checkNames } from '../lib/input/check.ts';
 import { type Foreign, readForeign } from '../operation/parts/foreign-error.ts';
-import { delayOfReactQuery } from '../policy/backoff.ts';
 import {
-  foreignJitter,
   isOwed,
   mostRetries,
+  ownDelay,
   retryAfterJitter,
+  spreadWait,
   whyRetry,
 } from '../policy/decide.ts';
 import type { OperationFacts, RetryReason } from '../policy/operation.ts';
@@ -147,11 +147,9 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
     const reason = whyRetry(failure) ?? (wanted ? 'should-retry' : undefined);
     // A draw each: a server that asks for a wait spreads those who waited.
     const backoffMs = Math.min(capMs, baseMs * factor ** failureCount);
-    const delayMs = Math.floor(
-      Math.max(
-        backoffMs * (1 + foreignJitter * random()),
-        retryAfterMs * (1 + retryAfterJitter * random()),
-      ),
+    const delayMs = Math.max(
+      spreadWait(backoffMs, random),
+      Math.floor(retryAfterMs * (1 + retryAfterJitter * random())),
     );
     const isOver =
       !reason ||
@@ -177,7 +175,7 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
       const delayMs = decideDelay(failureCount, error);
       latest = { failureCount, error, delayMs };
       // Where this would stop, and the `retry` of a query goes on, it goes on at React Query's pace.
-      return Math.min(delayMs ?? delayOfReactQuery(failureCount), maxTimerMs);
+      return Math.min(delayMs ?? ownDelay(failureCount), maxTimerMs);
     },
     // React Query asks it right after `retryDelay`, about the same failure.
     retry(failureCount, error) {

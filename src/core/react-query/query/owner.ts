@@ -1,6 +1,6 @@
 import { focusManager, type Query, type QueryClient } from '@tanstack/react-query';
 import type { Operation } from '../../operation/operation.ts';
-import { noOwner, Owner } from '../../operation/owner.ts';
+import { noOwner, Owner, unprovenOwner } from '../../operation/owner.ts';
 import type { Ask } from '../../origin/ask.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { retryTimes } from './pause.ts';
@@ -72,17 +72,6 @@ export class QueryOwner extends Owner<Operation> {
   }
 
   override past(): Owner<Operation> {
-    return this.isUnproven() ? pastUnproven : noOwner;
+    return this.isUnproven() ? unprovenOwner : noOwner;
   }
 }
-
-/** All that is left of the owner of a query that need not leave the device. */
-const pastUnproven = new (class extends Owner<Operation> {
-  override readonly mayBeOffline = true;
-  override isUnproven(): boolean {
-    return true;
-  }
-  override past(): Owner<Operation> {
-    return this;
-  }
-})();

@@ -66,18 +66,20 @@ const spreadMs = 1000;
 /**
  * Where the endpoint of a query is down, calls `onBack` when it is up again, unless the watch of its record
  * has ended before. While it is as it was left and a user sees it, it is fetched again now and then, once: no
- * attempt may wait there any more that could be the probe. What waits keeps neither the query nor what is
- * known of its failure: its client may be dropped.
+ * attempt may wait there any more that could be the probe. A probe that fails leaves it as it was, so an app that
+ * reports failures reports each outage once. What waits keeps neither the query nor what is known of its failure:
+ * its client may be dropped.
  */
 export function watchRecovery(
   query: Query,
-  { route, errors }: Operation,
+  operation: Operation,
   byQuery: QueryRecords,
   isLeft: (query: Query) => boolean,
   onBack: (query: Query) => void,
 ): void {
   const record = byQuery.of(query);
   record.endWatch();
+  const { errors, route } = operation;
   // Without an admission it has sent nothing of ours. On a server no user waits for it, and queries end with their page.
   const down = route.down();
   if (!down || isServer()) return;
@@ -94,8 +96,18 @@ export function watchRecovery(
     probe() {
       const watched = left();
       if (!watched) return;
-      byQuery.get(watched)?.urge();
-      showingFailure(watched, () => replaceFetch(watched, { retry: false }));
+      const before = byQuery.get(watched);
+      before?.urge();
+      const retry = (_count: number, error: Error): boolean => {
+        const probe = byQuery.get(watched);
+        if (!before || !probe?.route.down() || !isOfOutage(error)) return false;
+        probe.end('failed');
+        byQuery.of(watched).begin(before, watched);
+        void watched.cancel({ revert: true });
+        watchRecovery(watched, before, byQuery, isLeft, onBack);
+        return false;
+      };
+      showingFailure(watched, () => replaceFetch(watched, { retry }));
     },
     onBack() {
       const watched = left();

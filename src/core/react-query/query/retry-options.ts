@@ -6,7 +6,7 @@ import type { Operations } from '../../operation/operations.ts';
 import { Owner } from '../../operation/owner.ts';
 import { warn } from '../../lib/input/warn.ts';
 import { type Clock, maxTimerMs } from '../../lib/clock.ts';
-import { delayOfReactQuery } from '../../policy/backoff.ts';
+import { ownDelay } from '../../policy/decide.ts';
 import type { PolicyOptions } from '../../policy/options.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { isServer } from '../instance.ts';
@@ -48,7 +48,7 @@ export function createRetryPair(
       if (kind === 'query' && decision?.kind === 'retry') overdue.expectRetry(decision.retryAt);
       // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
       const wantedMs =
-        decision?.kind === 'retry' ? decision.delayMs : delayOfReactQuery(failureCount);
+        decision?.kind === 'retry' ? decision.delayMs : ownDelay(failureCount, operation.errors);
       const delayMs = Math.min(wantedMs, maxTimerMs);
       operation.errors.waitUntil(failedAt + delayMs);
       return delayMs;
