@@ -175,6 +175,17 @@ const inReactRouter: readonly Scenario[] = [
       equal(sentTo(api, '/api/products'), ['server', 'server']);
     },
   ],
+  [
+    'a loader does not wait for an API that stays down',
+    async ({ api, html }) => {
+      const down = Array.from({ length: 100 }, () => ({ status: 503 }));
+      api.plan({ '/api/products': down, '/api/offers': down });
+      const startedAt = performance.now();
+      equal((await html()).includes('lamp'), false);
+      // The pause of a minute, which is the default, takes longer.
+      equal(performance.now() - startedAt < limitMs, true);
+    },
+  ],
 ];
 
 async function visitPage(

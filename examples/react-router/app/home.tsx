@@ -8,8 +8,8 @@ import { offers, products, readProducts } from './shop.ts';
 export async function loader({ request }: { readonly request: Request }) {
   const client = getClient();
   const steady = steadyOf(client);
-  // The page is worth little without its products: they are retried here, for 3 s.
-  const options = { signal: request.signal, deadlineMs: 3000 };
+  // The page is worth little without its products: they are retried here, for 3 s. A pause does not count as that.
+  const options = { signal: request.signal, deadlineMs: 3000, maxPauseMs: 3000 };
   const queryFn = () => retry(steady, ({ signal }) => readProducts(steady, signal), options);
   await Promise.allSettled([client.query({ ...products, queryFn }), client.query(offers)]);
   return { state: dehydrate(client) };
