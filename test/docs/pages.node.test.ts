@@ -13,6 +13,7 @@ const filesIn = (folder: string, end: RegExp): string[] =>
     .filter((file) => end.test(file))
     .map((file) => join(folder, file));
 const pages = filesIn('docs', /\.md$/);
+const skills = filesIn('skills', /\.md$/);
 
 const nativeModules = `
 declare module 'react-native' {
@@ -29,8 +30,8 @@ declare module '@react-native-community/netinfo' {
 }
 `;
 
-test('every sample in docs and llms.txt compiles', () => {
-  const samples = [...pages, 'llms.txt'].flatMap((page): Sample[] =>
+test('every sample in docs, skills and llms.txt compiles', () => {
+  const samples = [...pages, ...skills, 'llms.txt'].flatMap((page): Sample[] =>
     [...read(page).matchAll(/```(?<kind>tsx?)\n(?<code>.*?)```/gs)].map(({ groups }, index) => {
       const { kind = '', code = '' } = groups ?? {};
       // One that others import says its name in its first line.
@@ -196,6 +197,8 @@ const rootPages = [
   'SECURITY.md',
   'AGENTS.md',
   'llms.txt',
+  'examples/README.md',
+  ...skills,
 ];
 
 describe.each([...pages, ...rootPages])('%s', (page) => {
