@@ -158,8 +158,8 @@ describe('within a submission', () => {
   test('one that was sent again in its attempt keeps its key in the next', async () => {
     const { submit, keys } = open([draft], answer(401), refuse, answer(201));
     const { attempts } = await submit(async (fetch) => {
-      await fetch(`${origin}/orders`, post('1')).catch((error: { status?: number }) => {
-        if (error.status !== 401) throw error;
+      await fetch(`${origin}/orders`, post('1')).catch((error: unknown) => {
+        if ((error as { status?: number }).status !== 401) throw error;
         return fetch(`${origin}/orders`, post('1'));
       });
     });
