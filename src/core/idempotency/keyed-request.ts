@@ -9,6 +9,7 @@ import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import { type FixedBody, type Step, stepTarget } from '../operation/parts/submission.ts';
 import { untilReady } from '../operation/time-limit.ts';
+import type { Processed } from '../policy/outcome.ts';
 import { boundaryOf, isSameBody, putFields, type TakenFields, takeFields } from './body.ts';
 import { interpretAnswer, refuseForgotten } from './interpret-response.ts';
 import { insertBodyText, readBodyText } from './json-body.ts';
@@ -97,8 +98,10 @@ async function identify(
     (taken ??= takeFields(await readBody(request), fresh)).body;
   const target = stepTarget(method, url);
   const own = ownKey ?? init.idempotencyKey;
-  const { attempt } = operation;
-  const step = await stepsOf(operation).take({ target, own, name: init.step, attempt, body });
+  const { attempt, effects } = operation;
+  const processedWith = (key: string): Processed | undefined => effects.processedWith(key);
+  const asked = { target, own, name: init.step, attempt, processedWith, body };
+  const step = await stepsOf(operation).take(asked);
   const fixed = step.body ?? null;
   if (step.sentAt !== undefined)
     inDevelopment(() => void checkSame(operations, request, fixed, body));

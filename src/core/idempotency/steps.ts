@@ -60,7 +60,8 @@ export class KeyedSteps implements Steps {
     const first = this.#first?.attempt === attempt ? this.#first.target : undefined;
     // Before anything is awaited: the next request is the second.
     this.#first = { attempt, target: first ?? target };
-    if (first !== undefined && own === undefined && name === undefined)
+    const isUnnamed = own === undefined && name === undefined;
+    if (first !== undefined && isUnnamed && !this.#hasFailed(request))
       return stop(missingName(target, first));
     const find = async (): Promise<Step> => {
       const step = await this.#find(request);
@@ -81,6 +82,18 @@ export class KeyedSteps implements Steps {
     return step;
   }
 
+  /**
+   * Whether this is the first request of its attempt, sent again because it has failed: as an app does that has got a new
+   * token after a 401, or a client with retries of its own.
+   */
+  #hasFailed({ attempt, target, processedWith }: StepRequest): boolean {
+    const step = this.known.get('');
+    if (step?.attempt !== attempt || step.target !== target || step.sentAt === undefined)
+      return false;
+    const processed = processedWith(step.key);
+    return processed === 'no' || processed === 'unknown';
+  }
+
   async #find(request: StepRequest): Promise<Step> {
     const { attempt, target } = request;
     const id = this.#idOf(request);
@@ -93,8 +106,11 @@ export class KeyedSteps implements Steps {
     const hasChanged = async (): Promise<boolean> =>
       isElsewhere || !(await this.#isSame(step, request));
     const isOld = step.attempt === 0;
-    // A step that was certainly not done may change too, under a new key: one key never has two payloads.
-    if (isOld && !this.#submission?.wasSent && (await hasChanged()))
+    const isRefusedNow = isAgain && request.processedWith(step.key) === 'no';
+    const isUndone = !this.#submission?.wasSent && (isOld || isRefusedNow);
+    // A step that was certainly not done may change too, under a new key: one key never has two payloads. One that was
+    // refused in this attempt needs a new key in any case: the old one stands for the refusal.
+    if (isUndone && ((isAgain && step.isRefused) || (await hasChanged())))
       return this.#create(id, request, (step.refusals ?? 0) + 1);
     const isForgotten = step.body === undefined;
     if (isElsewhere || ((isAgain || isForgotten) && (await hasChanged()))) {

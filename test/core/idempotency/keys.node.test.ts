@@ -115,6 +115,58 @@ describe('within a submission', () => {
     expect(outcomeOf(error)).toMatchObject({ kind: 'invalid', processed: 'unknown' });
   });
 
+  const second = quoted(deriveKey(submissionKey, '1 '));
+  const first = quoted(submissionKey);
+
+  test.each<[string, Handler, string, string, string]>([
+    // Asks for the same request again.
+    ['a 401', answer(401), 'the same', '1', first],
+    ['a 401', answer(401), 'another', '2', second],
+    // Its key stands for the refusal.
+    ['a 403', answer(403), 'the same', '1', second],
+    ['a 419', answer(419), 'the same', '1', second],
+    ['a 422', answer(422), 'another', '2', second],
+    // It may have been done.
+    ['a 503', answer(503), 'the same', '1', first],
+    ['an answer that was lost', refuse, 'the same', '1', first],
+  ])(
+    'one that failed is sent again in its attempt: after %s, with %s body',
+    async (_, fail, _body, body, key) => {
+      const { submit, sent } = open([draft], fail, answer(201));
+      const { value, attempts } = await submit(async (fetch) => {
+        await fetch(`${origin}/orders`, post('1')).catch(() => {});
+        return fetch(`${origin}/orders`, post(body));
+      });
+      expect({ value, attempts }).toMatchObject({ value: { status: 201 }, attempts: 1 });
+      expect(await sent()).toEqual([
+        ['POST /orders', first, '1'],
+        ['POST /orders', key, body],
+      ]);
+    },
+  );
+
+  test('one that may have been done is not sent again with another body', async () => {
+    const { submit, server } = open([draft], answer(503), answer(201));
+    const { error } = await submit(async (fetch) => {
+      await fetch(`${origin}/orders`, post('1')).catch(() => {});
+      return fetch(`${origin}/orders`, post('2'));
+    });
+    expect(outcomeOf(error)).toMatchObject({ kind: 'invalid', processed: 'unknown' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('one that was sent again in its attempt keeps its key in the next', async () => {
+    const { submit, keys } = open([draft], answer(401), refuse, answer(201));
+    const { attempts } = await submit(async (fetch) => {
+      await fetch(`${origin}/orders`, post('1')).catch((error: unknown) => {
+        if ((error as { status?: number }).status !== 401) throw error;
+        return fetch(`${origin}/orders`, post('1'));
+      });
+    });
+    expect(attempts).toBe(2);
+    expect(keys()).toEqual([first, first, first]);
+  });
+
   test('of two that are made at once without a name, neither is sent', async () => {
     const { submit, server } = open([draft], answer());
     let ends: readonly PromiseSettledResult<Response>[] = [];

@@ -116,6 +116,13 @@ export class Effects {
     );
   }
 
+  /** Whether the requests with this key were processed; undefined while one of them is in flight. */
+  processedWith(key: string): Processed | undefined {
+    const own = this.#list.filter((effect) => effect.key === key).map(({ processed }) => processed);
+    if (own.includes(undefined)) return undefined;
+    return own.includes('yes') ? 'yes' : (own[0] ?? 'no');
+  }
+
   /** Whether another attempt would do something twice. */
   isUnrepeatable(): boolean {
     return this.#list.some(({ isRepeatable }) => !isRepeatable);

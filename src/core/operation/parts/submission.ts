@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { toUrl } from '../../lib/input/url.ts';
+import type { Processed } from '../../policy/outcome.ts';
 
 /** When a key was made. */
 export interface Born {
@@ -180,6 +181,8 @@ export interface StepRequest {
   readonly own: string | undefined;
   readonly name: string | undefined;
   readonly attempt: number;
+  /** Whether the requests with this key were processed; undefined while one of them is in flight. */
+  readonly processedWith: (key: string) => Processed | undefined;
   /** The body as it was passed this time. */
   readonly body: () => Promise<BodyInit | null>;
 }
