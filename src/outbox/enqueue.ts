@@ -281,7 +281,12 @@ export class Enqueuer {
     const { wasSent = false } = submission;
     const scope = scopeOf(operation, definition, variables);
     if (process.env.NODE_ENV !== 'production' && !links && keysIn(variables).length > 0)
-      reject(operation, 'variables', 'answerOf', 'without answerOf, or createOutbox with links: outboxLinks()');
+      reject(
+        operation,
+        'variables',
+        'answerOf',
+        'without answerOf, or createOutbox with links: outboxLinks()',
+      );
     const entry = {
       ...untried,
       id,

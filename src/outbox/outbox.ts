@@ -139,8 +139,7 @@ export class OutboxCore {
     this.#enqueuer = new Enqueuer(page, {
       refresh: (entry) => this.#fillKnown(entry),
       add: async (entry, isWanted, isMoved) =>
-        (isMoved ? undefined : await this.#coalesce(entry)) ??
-        engine.add(entry, isWanted, isMoved),
+        (isMoved ? undefined : await this.#coalesce(entry)) ?? engine.add(entry, isWanted, isMoved),
       discard: (id) => this.entries.discard(id),
       onKept: (entry, isDurable) => this.#welcome(entry, isDurable),
     });
@@ -449,7 +448,7 @@ export class OutboxCore {
     const { links, clock, receipts, memory, others } = this.#page;
     if (!links || entry.thing === undefined) return undefined;
     await this.#storage.opened();
-    const merged = await links.coalesce(entry, this.#tools(), clock.now()).catch(() => undefined);
+    const merged = await links.coalesce(entry, this.#tools(), clock.now());
     if (!merged) return undefined;
     const { earlier, row } = merged;
     const { id } = earlier;

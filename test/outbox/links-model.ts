@@ -126,8 +126,10 @@ const handlersOf = (isCoalescing: boolean) => ({
     onDead: 'pass',
   }),
   edit: outboxHandler({
-    mutationFn: ({ id, ...body }: { id: number; n: number; title: number; isBad: boolean }, { json }) =>
-      json(`${api}/things/${id}`, { method: 'PATCH', json: body }),
+    mutationFn: (
+      { id, ...body }: { id: number; n: number; title: number; isBad: boolean },
+      { json },
+    ) => json(`${api}/things/${id}`, { method: 'PATCH', json: body }),
     scope: ({ id }) => `thing ${id}`,
     onDead: 'pass',
     coalesce: isCoalescing
@@ -163,8 +165,10 @@ class Server {
   isOpen = false;
   readonly ids: Map<number, number> = new Map();
   readonly #numbers: Map<number, number> = new Map();
-  readonly #answers: Map<string, { readonly bytes: string; readonly status: number; readonly id: number }> =
-    new Map();
+  readonly #answers: Map<
+    string,
+    { readonly bytes: string; readonly status: number; readonly id: number }
+  > = new Map();
   #held: Arrival[] = [];
 
   receive(arrival: Arrival): void {
@@ -205,8 +209,17 @@ class Server {
     return answer;
   }
 
-  #do(method: string, path: string, body: string): { readonly status: number; readonly id: number } {
-    const { n, title, parent, isBad: isRefused } = JSON.parse(body || '{}') as {
+  #do(
+    method: string,
+    path: string,
+    body: string,
+  ): { readonly status: number; readonly id: number } {
+    const {
+      n,
+      title,
+      parent,
+      isBad: isRefused,
+    } = JSON.parse(body || '{}') as {
       n: number;
       title: number;
       parent?: number;
@@ -308,7 +321,11 @@ export async function play({ isCoalescing, isHealing, steps }: Session): Promise
   const rows = await quiet(browser, tabs);
   const expected = online(acts, false);
   deepEqual(server.faults, []);
-  deepEqual(sorted(server.things), sorted(expected.things), 'the things are those of the same day online');
+  deepEqual(
+    sorted(server.things),
+    sorted(expected.things),
+    'the things are those of the same day online',
+  );
   const numbers = rows.map(({ variables }) => (variables as { n: number }).n);
   const dead = numbers.toSorted((one, other) => one - other);
   const lost = [...expected.refused, ...expected.stopped].toSorted((one, other) => one - other);
@@ -316,7 +333,11 @@ export async function play({ isCoalescing, isHealing, steps }: Session): Promise
     deepEqual(dead, lost, 'exactly those are dead letters that could not be done online');
     const stopped = rows.filter(({ deadReason }) => deadReason === 'parent-dead');
     const stoppedNumbers = stopped.map(({ variables }) => (variables as { n: number }).n);
-    deepEqual(new Set(stoppedNumbers), expected.stopped, 'a refused one stops exactly its descendants');
+    deepEqual(
+      new Set(stoppedNumbers),
+      expected.stopped,
+      'a refused one stops exactly its descendants',
+    );
   } else {
     // Of a thing that was made and deleted unsent there is no id for a second deletion.
     const others = rows.filter(
@@ -350,7 +371,10 @@ async function turn(): Promise<void> {
 }
 
 /** Waits for what needs the database, and no time. */
-async function finish(work: Promise<unknown> | undefined, next: () => Promise<void>): Promise<void> {
+async function finish(
+  work: Promise<unknown> | undefined,
+  next: () => Promise<void>,
+): Promise<void> {
   const state = { isOver: false };
   const end = (): void => void (state.isOver = true);
   work?.then(end, end);

@@ -31,7 +31,10 @@ const lines = ({ server }: TestBrowser): readonly string[] =>
   server.arrivals.map(({ url, body }) => `${url.slice(api.length)} ${body}`);
 
 /** A server that answers by itself: with ids from 1 on. */
-function answerAll({ server }: TestBrowser, refuse: (arrival: Arrival) => boolean = () => false): void {
+function answerAll(
+  { server }: TestBrowser,
+  refuse: (arrival: Arrival) => boolean = () => false,
+): void {
   let ids = 0;
   server.rule = (arrival) =>
     refuse(arrival) ? arrival.answer(422) : arrival.answer(200, { id: (ids += 1) });
@@ -116,7 +119,11 @@ describe('an entry that refers to the answer of another', () => {
     const key = created.idempotencyKey;
     await outbox.submit('rename', { id: answerOf<number>(key, 'id'), title: 'Oat' }).saved;
     const [entry] = await outbox.list();
-    expect(entry).toMatchObject({ variables: { id: 1, title: 'Oat' }, scope: 'todo 1', refersTo: [] });
+    expect(entry).toMatchObject({
+      variables: { id: 1, title: 'Oat' },
+      scope: 'todo 1',
+      refersTo: [],
+    });
     await pass(1000);
     expect(lines(browser)[1]).toBe('/todos/1 {"title":"Oat"}');
   });

@@ -114,7 +114,8 @@ export class Delivery {
           return write(steps.map((step) => ({ ...step, body: undefined })));
         }
       },
-      takeBack: () => this.#store.recordRequest(entry, fence, { noted: noted - 1, isUnkeyed: wasUnkeyed }),
+      takeBack: () =>
+        this.#store.recordRequest(entry, fence, { noted: noted - 1, isUnkeyed: wasUnkeyed }),
     };
   }
 

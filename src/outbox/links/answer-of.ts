@@ -40,11 +40,11 @@ export function answerOf<TData, K extends keyof TData & string>(
   entry: Answering<TData>,
   field: K,
 ): TData[K];
-export function answerOf<
-  TData,
-  K extends keyof TData & string,
-  L extends keyof TData[K] & string,
->(entry: Answering<TData>, field: K, inner: L): TData[K][L];
+export function answerOf<TData, K extends keyof TData & string, L extends keyof TData[K] & string>(
+  entry: Answering<TData>,
+  field: K,
+  inner: L,
+): TData[K][L];
 export function answerOf<TValue = string>(idempotencyKey: string, ...path: string[]): TValue;
 export function answerOf(entry: Answering | string, ...path: string[]): unknown {
   const key = typeof entry === 'string' ? entry : entry.idempotencyKey;
@@ -121,7 +121,11 @@ export function fillText(text: string, key: string, data: unknown): string {
 }
 
 /** Calls `act` for each text in a value, and puts its result there. */
-function mapTexts(value: unknown, act: (text: string) => unknown, seen: Map<unknown, unknown>): unknown {
+function mapTexts(
+  value: unknown,
+  act: (text: string) => unknown,
+  seen: Map<unknown, unknown>,
+): unknown {
   if (typeof value === 'string') return act(value);
   if (typeof value !== 'object' || value === null) return value;
   const known = seen.get(value);

@@ -1,8 +1,8 @@
 import { warn } from '../../lib/input/warn.ts';
 import { requireWhole } from '../../lib/input/check.ts';
 import { type Codec, readVariables } from '../codec.ts';
-import { type HandlerDefinition, scopeOf } from '../handler.ts';
-import { keysOf, type RowLinks, rowByKey } from '../store/linked.ts';
+import { type HandlerDefinition, type OutboxCoalesce, scopeOf } from '../handler.ts';
+import { keysOf, refersTo, type RowLinks, rowByKey } from '../store/linked.ts';
 import { type Row, stateless, type Unplaced } from '../store/row.ts';
 import type { RowStore, Settled } from '../store/row-store.ts';
 import type { Backend, Transaction } from '../store/schema.ts';
@@ -52,11 +52,7 @@ export interface OutboxLinks {
     read: Backend['read'],
   ) => Promise<unknown>;
   /** @internal Merges an entry with the one before it that changes the same, where surely nothing of that was sent. */
-  readonly coalesce: (
-    entry: Unplaced,
-    tools: Tools,
-    nowMs: number,
-  ) => Promise<Merged | undefined>;
+  readonly coalesce: (entry: Unplaced, tools: Tools, nowMs: number) => Promise<Merged | undefined>;
 }
 
 const defaults = { keepAnswersMs: 86_400_000, maxAnswers: 1000 } as const;
@@ -90,10 +86,7 @@ export function outboxLinks(options: OutboxLinksOptions = {}): OutboxLinks {
   };
 }
 
-function begin(
-  { handler }: HandlerDefinition,
-  variables: unknown,
-): Pick<Row, 'parents' | 'thing'> {
+function begin({ handler }: HandlerDefinition, variables: unknown): Pick<Row, 'parents' | 'thing'> {
   const parents = keysIn(variables);
   const thing = handler.coalesce?.by(variables);
   return { ...(parents[0] !== undefined && { parents }), ...(thing !== undefined && { thing }) };
@@ -115,7 +108,10 @@ async function answersOf(
 }
 
 /** Its scope and what it changes are then the same as of an entry that is submitted with the real id. */
-async function refresh<R extends Unplaced>(entry: R, { codec, handlers, store }: Tools): Promise<R> {
+async function refresh<R extends Unplaced>(
+  entry: R,
+  { codec, handlers, store }: Tools,
+): Promise<R> {
   const { parents, handler, variables: sealed } = entry;
   const definition = handlers.get(handler);
   if (!parents || !definition) return entry;
@@ -154,45 +150,56 @@ const isUnsent = (row: Row): row is Row & { readonly owner: string } =>
   !row.isInDoubt &&
   !row.isRedriven;
 
-async function coalesce(
-  entry: Unplaced,
-  { codec, handlers, store }: Tools,
-  nowMs: number,
-): Promise<Merged | undefined> {
-  const { id, handler, thing, isInDoubt } = entry;
-  const coalescing = handlers.get(handler)?.handler.coalesce;
+/** What the app throws costs nothing but the merge. */
+async function coalesce(entry: Unplaced, tools: Tools, nowMs: number): Promise<Merged | undefined> {
+  const { handler, thing, isInDoubt } = entry;
+  const { coalesce: coalescing } = tools.handlers.get(handler)?.handler ?? {};
   if (!coalescing || thing === undefined || isInDoubt) return undefined;
-  const earlier = await store.read((tx) => lastOf(tx, thing));
-  const definition = earlier && handlers.get(earlier.handler);
-  if (!definition || !isUnsent(earlier)) return undefined;
+  try {
+    const earlier = await tools.store.read((tx) => lastOf(tx, thing));
+    if (!earlier || !isUnsent(earlier)) return undefined;
+    const next = await merge(entry, earlier, coalescing, tools, nowMs);
+    return next && (await replaceUnsent(tools.store, { earlier, entry, next }, nowMs));
+  } catch (error) {
+    if (process.env.NODE_ENV !== 'production')
+      warn(
+        coalescing,
+        'coalesce',
+        `An entry of the outbox handler '${handler}' is not merged: ${error}`,
+      );
+    return undefined;
+  }
+}
+
+/** @returns the row that is left of two; undefined where they stay two. */
+async function merge(
+  entry: Unplaced,
+  earlier: Row,
+  coalescing: OutboxCoalesce<unknown>,
+  { codec, handlers }: Tools,
+  nowMs: number,
+): Promise<Row | undefined> {
+  const definition = handlers.get(earlier.handler);
   const read = await readVariables(earlier, definition, codec);
-  if ('reason' in read) return undefined;
+  if ('reason' in read || !definition) return undefined;
   const before = { handler: earlier.handler, variables: read.variables };
   const merged = coalescing.merge(before, await codec.decode(structuredClone(entry.variables)));
+  const { id } = entry;
   if (merged === 'both') return undefined;
   if (merged === 'neither') {
-    const result = await codec.encode('outbox', undefined);
-    const done = { ...entry, ...stateless, state: 'done', doneAt: nowMs, result } as const;
-    const over: Row = { ...done, seq: earlier.seq, parents: undefined, thing: undefined };
-    return replaceUnsent(store, { earlier, entry, next: over }, nowMs);
+    const over = { state: 'done', doneAt: nowMs, result: await codec.encode('outbox', undefined) };
+    const none = { parents: undefined, thing: undefined };
+    return { ...entry, ...stateless, ...none, ...over, seq: earlier.seq } as Row;
   }
   const { variables } = merged;
-  const next: Row = {
-    ...earlier,
-    ...{ parents: undefined, ...begin(definition, variables) },
-    id,
-    formerIds: keysOf(earlier),
-    version: definition.version,
-    variables: await codec.encode(`coalesce.merge of '${handler}'`, variables),
-  };
-  if (process.env.NODE_ENV !== 'production' && keysOf(earlier).some((key) => next.parents?.includes(key)))
-    warn(
-      definition,
-      'coalesce',
-      `coalesce.merge of the outbox handler '${handler}' has put the reference to the earlier entry into that entry ` +
-        `itself, so the two are not merged. Leave the id out: ({ id, ...changes }) => changes.`,
+  const own = { parents: undefined, thing: undefined, ...begin(definition, variables) };
+  if (process.env.NODE_ENV !== 'production' && refersTo(own, earlier))
+    throw new TypeError(
+      'coalesce.merge has put the reference to the earlier entry into that itself. Leave the id out.',
     );
-  return replaceUnsent(store, { earlier, entry, next }, nowMs);
+  const sealed = await codec.encode('coalesce.merge', variables);
+  const named = { id, formerIds: keysOf(earlier), version: definition.version };
+  return { ...earlier, ...own, ...named, variables: sealed };
 }
 
 /** Rows before and after a merge. */
@@ -223,6 +230,10 @@ function replaceUnsent(
     }
     const readiness = await rowLinks.check(tx, next);
     if (readiness !== 'ready' && readiness !== 'waiting') return undefined;
-    return { earlier: row, row: await place(tx, next, row.owner, nowMs, rowLinks), next: undefined };
+    return {
+      earlier: row,
+      row: await place(tx, next, row.owner, nowMs, rowLinks),
+      next: undefined,
+    };
   });
 }

@@ -6,7 +6,14 @@ import { place, unblock } from '../store/transitions.ts';
 import { fillText } from './answer-of.ts';
 
 /** The transitions of rows that refer to the answers of others. */
-export const rowLinks: RowLinks = { ...noLinks, find: rowByKey, check, follow, keepAnswer, isNeeded };
+export const rowLinks: RowLinks = {
+  ...noLinks,
+  find: rowByKey,
+  check,
+  follow,
+  keepAnswer,
+  isNeeded,
+};
 
 /** An entry goes after the older ones that it refers to. For a younger one it would wait in front of it. */
 async function check(

@@ -72,7 +72,12 @@ function checkConfig(config: object): void {
     reject('createOutbox', 'links', links, 'the result of outboxLinks()');
   for (const [name, handler] of Object.entries(handlers as AnyOutboxHandlers))
     if (handler.coalesce && !links)
-      reject('createOutbox', `handlers.${name}.coalesce`, handler.coalesce, 'left out, or links: outboxLinks()');
+      reject(
+        'createOutbox',
+        `handlers.${name}.coalesce`,
+        handler.coalesce,
+        'left out, or links: outboxLinks()',
+      );
   if (typeof structuredClone === 'undefined')
     throw new Error(
       `createOutbox: structuredClone is missing here, and must be there: see ${pageOf('react-native.md')}.`,

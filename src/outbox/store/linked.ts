@@ -46,10 +46,10 @@ export const noLinks: RowLinks = {
 };
 
 /** All the keys by which a row was known, its own first. */
-export const keysOf = ({ id, formerIds = [] }: Pick<Row, 'id' | 'formerIds'>): readonly string[] => [
+export const keysOf = ({
   id,
-  ...formerIds,
-];
+  formerIds = [],
+}: Pick<Row, 'id' | 'formerIds'>): readonly string[] => [id, ...formerIds];
 
 /** The row that has this key, or had it. */
 export async function rowByKey(tx: Transaction, key: string): Promise<Row | undefined> {
@@ -61,5 +61,7 @@ export async function rowById(tx: Transaction, id: string): Promise<Row | undefi
 }
 
 /** Whether the first row refers to the second. */
-export const refersTo = (row: Pick<Row, 'parents'>, other: Row): boolean =>
-  !!row.parents && keysOf(other).some((key) => row.parents?.includes(key));
+export const refersTo = (
+  row: Pick<Row, 'parents'>,
+  other: Pick<Row, 'id' | 'formerIds'>,
+): boolean => !!row.parents && keysOf(other).some((key) => row.parents?.includes(key));

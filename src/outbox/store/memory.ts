@@ -67,9 +67,7 @@ export function inMemory(
         const key = keyOf(row, index);
         if (key === undefined) return false;
         const keys = isMulti(index) ? (key as readonly Key[]) : [key];
-        return keys.some(
-          (one) => compare(one, from) >= (isAfter ? 1 : 0) && compare(one, to) <= 0,
-        );
+        return keys.some((one) => compare(one, from) >= (isAfter ? 1 : 0) && compare(one, to) <= 0);
       }),
     );
   return {
