@@ -1,14 +1,18 @@
 import { warn } from '../../lib/input/warn.ts';
 import { requireWhole } from '../../lib/input/check.ts';
+import type { Forget } from '../clear.ts';
 import { type Codec, readVariables } from '../codec.ts';
+import type { OutboxParts } from '../delivery/engine.ts';
+import type { Kept } from '../enqueue.ts';
 import { type HandlerDefinition, type OutboxCoalesce, scopeOf } from '../handler.ts';
-import { keysOf, refersTo, type RowLinks, rowByKey } from '../store/linked.ts';
+import { keysOf, refersTo, type RowLinks } from '../store/linked.ts';
+import { isInPage } from '../store/memory.ts';
 import { type Row, stateless, type Unplaced } from '../store/row.ts';
-import type { RowStore, Settled } from '../store/row-store.ts';
+import type { Settled } from '../store/row-store.ts';
 import type { Backend, Transaction } from '../store/schema.ts';
 import { place, unblock } from '../store/transitions.ts';
 import { fill, keysIn } from './answer-of.ts';
-import { rowLinks } from './row-links.ts';
+import { isNeeded, linkRows, rowByKey, rowLinks } from './row-links.ts';
 
 /** The options of `outboxLinks`. */
 export interface OutboxLinksOptions {
@@ -18,19 +22,24 @@ export interface OutboxLinksOptions {
   readonly maxAnswers?: number | undefined;
 }
 
-/** The parts of an outbox that references need. */
-interface Tools {
-  readonly codec: Codec;
-  readonly handlers: ReadonlyMap<string, HandlerDefinition>;
-  readonly store: RowStore;
-}
-
 /** Two entries that were made one. */
 interface Merged extends Settled {
   /** The first, as it was. */
   readonly earlier: Row;
   /** The one that is left, at the place of the first and with the key of the second. It is done where nothing is left to do. */
   readonly row: Row;
+}
+
+/** The part of an outbox in a page that references need. */
+export interface PageLinks {
+  /** The entry with the answers that are known already. */
+  readonly refresh: <R extends Unplaced>(entry: R) => Promise<R>;
+  /** Makes an entry one with the one before it that changes the same, where surely nothing of that was sent. */
+  readonly coalesce: (entry: Unplaced) => Promise<Kept | undefined>;
+  /** Another tab has changed an entry that those of this page alone may refer to. */
+  readonly followInPage: (id: string) => Promise<void>;
+  /** Brings up to date what refers to an entry that cannot be read any more. */
+  readonly follow: (row: Row) => Promise<void>;
 }
 
 /** Entries that refer to the answers of others: the value of the option `links`. Made by `outboxLinks`. */
@@ -42,8 +51,6 @@ export interface OutboxLinks {
     definition: HandlerDefinition,
     variables: unknown,
   ) => Pick<Row, 'parents' | 'thing'>;
-  /** @internal The entry with the answers that are known already. */
-  readonly refresh: <R extends Unplaced>(entry: R, tools: Tools) => Promise<R>;
   /** @internal The variables with all answers. Rejects where one is missing. */
   readonly fill: (
     variables: unknown,
@@ -51,8 +58,8 @@ export interface OutboxLinks {
     codec: Codec,
     read: Backend['read'],
   ) => Promise<unknown>;
-  /** @internal Merges an entry with the one before it that changes the same, where surely nothing of that was sent. */
-  readonly coalesce: (entry: Unplaced, tools: Tools, nowMs: number) => Promise<Merged | undefined>;
+  /** @internal */
+  readonly attach: (parts: OutboxParts, forget: Forget) => PageLinks;
 }
 
 const defaults = { keepAnswersMs: 86_400_000, maxAnswers: 1000 } as const;
@@ -77,13 +84,36 @@ export function outboxLinks(options: OutboxLinksOptions = {}): OutboxLinks {
     requireWhole('outboxLinks', 'maxAnswers', maxAnswers, range);
   }
   return {
-    rows: { ...rowLinks, keepAnswersMs, maxAnswers },
+    rows: linkRows(keepAnswersMs, maxAnswers),
     begin,
-    refresh,
     fill: async (variables, { parents = [] }, codec, read) =>
       fill(variables, await answersOf(parents, codec, read, true)),
-    coalesce,
+    attach: (parts, forget) => ({
+      refresh: (entry) => refresh(entry, parts),
+      coalesce: (entry) => coalesce(entry, parts, forget),
+      followInPage: (id) => followInPage(id, parts),
+      follow: (row) => follow(row, parts),
+    }),
   };
+}
+
+async function follow(row: Row, { clock, engine, storage, onFollow }: OutboxParts): Promise<void> {
+  try {
+    const settled = await engine.store.writeAt(row.seq, 'relaxed', async (tx) => ({
+      row: undefined,
+      next: await unblock(tx, row.scope, clock.now(), rowLinks),
+      followers: await rowLinks.follow(tx, row, undefined, clock.now()),
+    }));
+    onFollow(settled);
+  } catch (error) {
+    storage.showError(error);
+  }
+}
+
+async function followInPage(id: string, parts: OutboxParts): Promise<void> {
+  if (parts.storage.inPage().length === 0) return;
+  const row = await parts.engine.store.find(id).catch(() => undefined);
+  if (row) await follow(row, parts);
 }
 
 function begin({ handler }: HandlerDefinition, variables: unknown): Pick<Row, 'parents' | 'thing'> {
@@ -110,13 +140,14 @@ async function answersOf(
 /** Its scope and what it changes are then the same as of an entry that is submitted with the real id. */
 async function refresh<R extends Unplaced>(
   entry: R,
-  { codec, handlers, store }: Tools,
+  { codec, handlers, storage, engine }: OutboxParts,
 ): Promise<R> {
   const { parents, handler, variables: sealed } = entry;
   const definition = handlers.get(handler);
   if (!parents || !definition) return entry;
   try {
-    const answers = await answersOf(parents, codec, store.read, false);
+    await storage.opened();
+    const answers = await answersOf(parents, codec, engine.store.read, false);
     if (answers.size === 0) return entry;
     const variables = fill(await codec.decode(structuredClone(sealed)), answers);
     const left = parents.filter((key) => !answers.has(key));
@@ -151,24 +182,54 @@ const isUnsent = (row: Row): row is Row & { readonly owner: string } =>
   !row.isRedriven;
 
 /** What the app throws costs nothing but the merge. */
-async function coalesce(entry: Unplaced, tools: Tools, nowMs: number): Promise<Merged | undefined> {
+async function coalesce(
+  entry: Unplaced,
+  parts: OutboxParts,
+  forget: Forget,
+): Promise<Kept | undefined> {
   const { handler, thing, isInDoubt } = entry;
-  const { coalesce: coalescing } = tools.handlers.get(handler)?.handler ?? {};
+  const { storage, engine, handlers } = parts;
+  const { coalesce: coalescing } = handlers.get(handler)?.handler ?? {};
   if (!coalescing || thing === undefined || isInDoubt) return undefined;
   try {
-    const earlier = await tools.store.read((tx) => lastOf(tx, thing));
-    if (!earlier || !isUnsent(earlier)) return undefined;
-    const next = await merge(entry, earlier, coalescing, tools, nowMs);
-    return next && (await replaceUnsent(tools.store, { earlier, entry, next }, nowMs));
+    await storage.opened();
+    const earlier = await engine.store.read((tx) => lastOf(tx, thing));
+    const isMergeable = earlier && isUnsent(earlier);
+    const next = isMergeable && (await merge(entry, earlier, coalescing, parts));
+    const merged = next && (await replaceUnsent(parts, { earlier, entry, next }));
+    if (!merged) return undefined;
+    announce(merged, parts, forget);
+    const { row } = merged;
+    return { entry: row, savedIn: isInPage(row) ? undefined : storage.generation };
   } catch (error) {
     if (process.env.NODE_ENV !== 'production')
       warn(
         coalescing,
         'coalesce',
-        `An entry of the outbox handler '${handler}' is not merged: ${error}`,
+        `An entry of the outbox handler '${handler}' is not merged: ${(error as Error).message}`,
       );
     return undefined;
   }
+}
+
+/** Both submitters have the end of the one that is left. */
+function announce(
+  merged: Merged,
+  { memory, receipts, others, onDue, onFollow }: OutboxParts,
+  forget: Forget,
+): void {
+  const { earlier, row } = merged;
+  const { id } = earlier;
+  if (row.state === 'done') {
+    forget.one(id, earlier);
+    others.post({ kind: 'discarded', id, isInDoubt: false });
+  } else {
+    memory.endWaiting(id, 'cancelled');
+    receipts.rename(id, row.id, row);
+    others.post({ kind: 'renamed', id, next: row.id });
+    onDue(row);
+  }
+  onFollow(merged);
 }
 
 /** @returns the row that is left of two; undefined where they stay two. */
@@ -176,8 +237,7 @@ async function merge(
   entry: Unplaced,
   earlier: Row,
   coalescing: OutboxCoalesce<unknown>,
-  { codec, handlers }: Tools,
-  nowMs: number,
+  { clock, codec, handlers }: OutboxParts,
 ): Promise<Row | undefined> {
   const definition = handlers.get(earlier.handler);
   const read = await readVariables(earlier, definition, codec);
@@ -187,7 +247,7 @@ async function merge(
   const { id } = entry;
   if (merged === 'both') return undefined;
   if (merged === 'neither') {
-    const over = { state: 'done', doneAt: nowMs, result: await codec.encode('outbox', undefined) };
+    const over = { state: 'done', doneAt: clock.now(), result: await codec.encode('outbox', undefined) };
     const none = { parents: undefined, thing: undefined };
     return { ...entry, ...stateless, ...none, ...over, seq: earlier.seq } as Row;
   }
@@ -211,12 +271,12 @@ interface Replacement {
 
 /** @returns undefined where that may not be: it is being sent, or another entry lies between the two. */
 function replaceUnsent(
-  store: RowStore,
+  { clock, engine }: OutboxParts,
   { earlier, entry, next }: Replacement,
-  nowMs: number,
 ): Promise<Merged | undefined> {
   const { id, thing = '', scope } = entry;
-  return store.writeAt(earlier.seq, 'strict', async (tx) => {
+  const nowMs = clock.now();
+  return engine.store.writeAt(earlier.seq, 'strict', async (tx) => {
     const row = await lastOf(tx, thing);
     if (!row || row.id !== earlier.id || !isUnsent(row)) return undefined;
     // The same press, once more.
@@ -224,12 +284,11 @@ function replaceUnsent(
     const inScope = scope === undefined ? [] : await tx.rows('blocks', [scope]);
     if (inScope.some(({ seq }) => seq > row.seq)) return undefined;
     if (next.state === 'done') {
-      if (await rowLinks.isNeeded(tx, row)) return undefined;
+      if (await isNeeded(tx, row)) return undefined;
       await tx.put(next);
       return { earlier: row, row: next, next: await unblock(tx, row.blocks, nowMs, rowLinks) };
     }
-    const readiness = await rowLinks.check(tx, next);
-    if (readiness !== 'ready' && readiness !== 'waiting') return undefined;
+    if ((await rowLinks.hold(tx, next))?.state === 'dead') return undefined;
     return {
       earlier: row,
       row: await place(tx, next, row.owner, nowMs, rowLinks),
