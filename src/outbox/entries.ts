@@ -92,7 +92,11 @@ export class Entries {
       const { version, scope, parents, thing, variables: now } = edited;
       const as = (known: Row): Row => ({
         ...renew(known, clock),
-        ...{ version, scope, parents, thing, variables: now },
+        version,
+        scope,
+        parents,
+        thing,
+        variables: now,
       });
       return this.#revive(id, as);
     });

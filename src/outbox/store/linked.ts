@@ -43,10 +43,10 @@ export const noLinks: RowLinks = {
 };
 
 /** All the keys by which a row was known, its own first. */
-export const keysOf = ({ id, formerIds = [] }: Pick<Row, 'id' | 'formerIds'>): readonly string[] => [
+export const keysOf = ({
   id,
-  ...formerIds,
-];
+  formerIds = [],
+}: Pick<Row, 'id' | 'formerIds'>): readonly string[] => [id, ...formerIds];
 
 export async function rowById(tx: Transaction, id: string): Promise<Row | undefined> {
   return (await tx.rows('id', [id], 1))[0];

@@ -133,7 +133,10 @@ export async function insert(
   const head = row.blocks === undefined ? undefined : await headOf(tx, row.blocks);
   // A row on the disk comes before those of this page; one of this page is claimed to find out about the disk.
   const isBehind = !!head && isInPage(head) === (row.owner === pageFence.owner);
-  const placed = { ...row, nextRetryAt: isBehind ? undefined : (row.nextRetryAt ?? nowMs) } as NewRow;
+  const placed = {
+    ...row,
+    nextRetryAt: isBehind ? undefined : (row.nextRetryAt ?? nowMs),
+  } as NewRow;
   return { ...placed, seq: await tx.add(placed) };
 }
 
