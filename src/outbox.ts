@@ -21,7 +21,9 @@ export type {
   OutboxPolicy,
 } from './outbox/handler.ts';
 export { type Answering, answerOf } from './outbox/links/answer-of.ts';
+export { coalesceUnsent } from './outbox/links/coalesce.ts';
 export {
+  type Coalescer,
   type OutboxLinks,
   outboxLinks,
   type OutboxLinksOptions,

@@ -5,6 +5,7 @@ import { readVariables } from './codec.ts';
 import { scopeOf } from './handler.ts';
 import type { Forget } from './clear.ts';
 import type { OutboxParts } from './delivery/engine.ts';
+import type { PageLinks } from './links/outbox-links.ts';
 import { keepResultMs, keysOf } from './store/linked.ts';
 import { isInPage } from './store/memory.ts';
 import { type Settled, pageSize, pagesOf } from './store/row-store.ts';
@@ -23,10 +24,12 @@ export interface OutboxFilter<THandler extends string = string> {
 export class Entries {
   readonly #parts: OutboxParts;
   readonly #forget: Forget;
+  readonly #links: PageLinks | undefined;
 
-  constructor(parts: OutboxParts, forget: Forget) {
+  constructor(parts: OutboxParts, forget: Forget, links: PageLinks | undefined) {
     this.#parts = parts;
     this.#forget = forget;
+    this.#links = links;
   }
 
   readonly list = async ({ state, handler, scope, limit = pageSize }: OutboxFilter = {}): Promise<
@@ -73,22 +76,26 @@ export class Entries {
 
   /** @returns the new key; undefined when there is no such entry, or it is being sent. */
   readonly edit = async (id: string, variables: unknown): Promise<string | undefined> => {
-    const { clock, codec, handlers, links, engine } = this.#parts;
-    const { store } = engine;
+    const { clock, codec, handlers, links } = this.#parts;
     const sealed = await codec.encode('outbox.edit', variables);
     return this.#change(id, async (entry) => {
       const definition = handlers.get(entry.handler);
       const ofHandler = definition && {
         version: definition.version,
         scope: scopeOf('outbox.edit', definition, variables),
-        ...{ parents: undefined, thing: undefined, ...links?.begin(definition, variables) },
+        ...links?.begin(definition, variables),
       };
-      const given = { ...entry, variables: sealed, ...ofHandler };
-      const edited = (await links?.refresh(given, { codec, handlers, store })) ?? given;
+      const none = { parents: undefined, thing: undefined };
+      const given = { ...entry, ...none, variables: sealed, ...ofHandler };
+      const edited = (await this.#links?.refresh(given)) ?? given;
       const { version, scope, parents, thing, variables: now } = edited;
       const as = (known: Row): Row => ({
         ...renew(known, clock),
-        ...{ version, scope, parents, thing, variables: now },
+        version,
+        scope,
+        parents,
+        thing,
+        variables: now,
       });
       return this.#revive(id, as);
     });

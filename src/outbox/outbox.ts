@@ -10,11 +10,11 @@ import {
   PageMemory,
   type SenderContext,
 } from './delivery/page.ts';
-import { Enqueuer, type Kept, type Receipt, Receipts } from './enqueue.ts';
+import { Enqueuer, type Receipt, Receipts } from './enqueue.ts';
 import { Entries } from './entries.ts';
 import { disposedOf, isDecidedElsewhere, leftBehind, toDeadLetter } from './errors.ts';
 import type { HandlerDefinition } from './handler.ts';
-import type { OutboxLinks } from './links/outbox-links.ts';
+import type { OutboxLinks, PageLinks } from './links/outbox-links.ts';
 import { type Listeners, OtherTabs, Pauses, Successes } from './messages.ts';
 import { Redrive } from './redrive.ts';
 import { createDisplay, type Display, isAnyLeft } from './state.ts';
@@ -22,7 +22,7 @@ import { EntryStorage, type OpenDatabase } from './storage.ts';
 import { type About, alsoChanged } from './store/row-store.ts';
 import type { DiskListener } from './store/disk.ts';
 import { isInPage } from './store/memory.ts';
-import { originOfLane, type Row, type Unplaced } from './store/row.ts';
+import { originOfLane, type Row } from './store/row.ts';
 
 /** An entry was delivered, by this tab or another. */
 export interface Delivered {
@@ -67,6 +67,7 @@ export class OutboxCore {
   readonly #engine: Engine;
   readonly #redrive: Redrive;
   readonly #forget: Forget;
+  readonly #links: PageLinks | undefined;
   readonly #enqueuer: Enqueuer;
   readonly #successes: Successes;
   readonly #leaveWorld: () => void;
@@ -134,11 +135,13 @@ export class OutboxCore {
     this.#engine = engine;
     this.#redrive = new Redrive(parts);
     this.#forget = new Forget(parts, mark);
-    this.entries = new Entries(parts, this.#forget);
+    this.#links = links?.attach(parts, this.#forget);
+    this.entries = new Entries(parts, this.#forget, this.#links);
     this.#enqueuer = new Enqueuer(page, {
-      refresh: (entry) => this.#fillKnown(entry),
+      refresh: async (entry) => this.#links?.refresh(entry) ?? entry,
       add: async (entry, isWanted, isMoved) =>
-        (isMoved ? undefined : await this.#coalesce(entry)) ?? engine.add(entry, isWanted, isMoved),
+        (isMoved ? undefined : await this.#links?.coalesce(entry)) ??
+        engine.add(entry, isWanted, isMoved),
       discard: (id) => this.entries.discard(id),
       onKept: (entry, isDurable) => this.#welcome(entry, isDurable),
     });
@@ -224,12 +227,12 @@ export class OutboxCore {
         void this.#announceDelivered({ idempotencyKey: id, handler, variables, data });
         void this.#redrive.resolve(id, { data });
         this.#planSweep();
-        void this.#followInPage(id);
+        void this.#links?.followInPage(id);
       },
       ended: ({ id }) => {
         this.#page.memory.endWaiting(id, 'failed');
         void this.#redrive.receive(id);
-        void this.#followInPage(id);
+        void this.#links?.followInPage(id);
       },
       renamed: ({ id, next }) => {
         this.#page.memory.endWaiting(id, 'cancelled');
@@ -396,7 +399,7 @@ export class OutboxCore {
     }
     if (next) this.#setDue(next);
     this.#change();
-    void this.#updateFollowers(left);
+    void this.#links?.follow(left);
   };
 
   readonly #announceFollowing: EntryListener['onFollow'] = (settled) => {
@@ -410,57 +413,4 @@ export class OutboxCore {
       others.post({ kind: 'ended', id: row.id });
     }
   };
-
-  /** Brings up to date what refers to an entry that has changed in another way than by a delivery from here. */
-  async #updateFollowers(row: Row): Promise<void> {
-    const { links, clock } = this.#page;
-    if (!links) return;
-    try {
-      this.#announceFollowing(await this.#engine.store.follow(row, clock.now()));
-    } catch (error) {
-      this.#storage.showError(error);
-    }
-  }
-
-  /** The tab that has ended an entry does not know what this page alone has, which may refer to it. */
-  async #followInPage(id: string): Promise<void> {
-    if (this.#storage.inPage().length === 0) return;
-    const row = await this.#engine.store.find(id).catch(() => undefined);
-    if (row) await this.#updateFollowers(row);
-  }
-
-  #tools(): Parameters<OutboxLinks['coalesce']>[1] {
-    const { codec, handlers } = this.#page;
-    return { codec, handlers, store: this.#engine.store };
-  }
-
-  /** The entry with the answers that it refers to, as far as they are known. */
-  async #fillKnown(entry: Unplaced): Promise<Unplaced> {
-    const { links } = this.#page;
-    if (!links || !entry.parents) return entry;
-    await this.#storage.opened();
-    return links.refresh(entry, this.#tools());
-  }
-
-  /** Makes an entry one with an earlier one, where its handler says so. */
-  async #coalesce(entry: Unplaced): Promise<Kept | undefined> {
-    const { links, clock, receipts, memory, others } = this.#page;
-    if (!links || entry.thing === undefined) return undefined;
-    await this.#storage.opened();
-    const merged = await links.coalesce(entry, this.#tools(), clock.now()).catch(() => undefined);
-    if (!merged) return undefined;
-    const { earlier, row } = merged;
-    const { id } = earlier;
-    if (row.state === 'done') {
-      this.#forget.one(id, earlier);
-      others.post({ kind: 'discarded', id, isInDoubt: false });
-    } else {
-      memory.endWaiting(id, 'cancelled');
-      receipts.rename(id, row.id, row);
-      others.post({ kind: 'renamed', id, next: row.id });
-      this.#setDue(row);
-    }
-    this.#announceFollowing(merged);
-    return { entry: row, savedIn: isInPage(row) ? undefined : this.#storage.generation };
-  }
 }

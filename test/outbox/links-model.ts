@@ -1,6 +1,6 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import fc from 'fast-check';
-import { answerOf, outboxHandler, outboxLinks } from 'steadfetch/outbox';
+import { answerOf, coalesceUnsent, outboxHandler, outboxLinks } from 'steadfetch/outbox';
 import { api, type Arrival, createBrowser, longestStepMs, type TestBrowser } from './rig.ts';
 
 /** One act of a user, by its number; or what happens to the pages and the server meanwhile. */
@@ -38,14 +38,14 @@ const fate = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Fate>('cut') },
   { weight: 1, arbitrary: fc.constant<Fate>('503') },
 );
-const about = (kind: 'child' | 'edit' | 'delete'): fc.Arbitrary<Step> =>
+const stepAbout = (kind: 'child' | 'edit' | 'delete'): fc.Arbitrary<Step> =>
   fc.record({ kind: fc.constant(kind), tab, which, isBad, isById: fc.boolean() });
 
-const step: fc.Arbitrary<Step> = fc.oneof(
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('create' as const), tab, isBad }) },
-  { weight: 4, arbitrary: about('child') },
-  { weight: 6, arbitrary: about('edit') },
-  { weight: 2, arbitrary: about('delete') },
+  { weight: 4, arbitrary: stepAbout('child') },
+  { weight: 6, arbitrary: stepAbout('edit') },
+  { weight: 2, arbitrary: stepAbout('delete') },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -68,9 +68,9 @@ export const session: fc.Arbitrary<Session> = fc.record({
   isCoalescing: fc.boolean(),
   isHealing: fc.boolean(),
   steps: fc.oneof(
-    { weight: 40, arbitrary: fc.array(step, { minLength: 1, maxLength: 16, size: 'max' }) },
-    { weight: 8, arbitrary: fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }) },
-    { weight: 1, arbitrary: fc.array(step, { minLength: 100, maxLength: 290, size: 'max' }) },
+    { weight: 40, arbitrary: fc.array(anyStep, { minLength: 1, maxLength: 16, size: 'max' }) },
+    { weight: 8, arbitrary: fc.array(anyStep, { minLength: 1, maxLength: 60, size: 'max' }) },
+    { weight: 1, arbitrary: fc.array(anyStep, { minLength: 100, maxLength: 290, size: 'max' }) },
   ),
 });
 
@@ -247,7 +247,7 @@ class Server {
 type Tab = ReturnType<ReturnType<typeof opener>>;
 const opener = (browser: TestBrowser, isCoalescing: boolean) => {
   const handlers = handlersOf(isCoalescing);
-  return () => browser.openTab({ handlers, links: outboxLinks() });
+  return () => browser.openTab({ handlers, links: outboxLinks({ coalesce: coalesceUnsent }) });
 };
 
 /** Plays a session, and compares its end with that of the same one online. */
@@ -263,37 +263,36 @@ export async function play({ isCoalescing, isHealing, steps }: Session): Promise
   let saving: Promise<unknown> = Promise.resolve();
   let last = 0;
   await turn();
-  const submit = (step: Exclude<Step, { kind: 'answer' | 'reload' | 'pass' }>): void => {
+  /** The page learns the id of what it has made. */
+  const learn = async (n: number, delivered: Promise<unknown>): Promise<void> => {
+    const { id } = Object(await delivered.catch(() => {})) as { readonly id?: number };
+    if (id !== undefined && server.ids.get(n) === id) told.set(n, id);
+  };
+  const submit = (act: Exclude<Step, { kind: 'answer' | 'reload' | 'pass' }>): void => {
     const made = acts.filter(({ kind }) => kind === 'create' || kind === 'child');
-    const about = step.kind === 'create' ? undefined : made[step.which % made.length]?.n;
-    if (step.kind !== 'create' && about === undefined) return;
+    const about = act.kind === 'create' ? undefined : made[act.which % made.length]?.n;
+    if (act.kind !== 'create' && about === undefined) return;
     const n = acts.length;
     // What is merged is refused together, and what is refused late comes too late for what comes after it.
-    const isOfRoot = step.kind === 'create';
-    const isRefusable = isHealing ? isOfRoot : isOfRoot || step.kind === 'child' || !isCoalescing;
-    const isRefused = step.isBad && isRefusable && step.kind !== 'delete';
-    acts.push({ kind: step.kind, n, about, isBad: isRefused });
-    const { outbox } = tabs[step.tab] as Tab;
-    const real = step.kind !== 'create' && step.isById ? told.get(about ?? -1) : undefined;
+    const isOfRoot = act.kind === 'create';
+    const isRefusable = isHealing ? isOfRoot : isOfRoot || act.kind === 'child' || !isCoalescing;
+    const isRefused = act.isBad && isRefusable && act.kind !== 'delete';
+    acts.push({ kind: act.kind, n, about, isBad: isRefused });
+    const { outbox } = tabs[act.tab] as Tab;
+    const real = act.kind !== 'create' && act.isById ? told.get(about ?? -1) : undefined;
     const id = real ?? answerOf<number>(keys[about ?? -1] ?? 'none', 'id');
     const body = { n, title: n, isBad: isRefused };
     const submitted =
-      step.kind === 'create'
+      act.kind === 'create'
         ? outbox.submit('create', body)
-        : step.kind === 'child'
+        : act.kind === 'child'
           ? outbox.submit('create', { ...body, parent: id })
-          : step.kind === 'edit'
+          : act.kind === 'edit'
             ? outbox.submit('edit', { ...body, id })
             : outbox.submit('delete', { n, id });
     keys.push(submitted.idempotencyKey);
     saving = Promise.all([saving, submitted.saved]);
-    submitted.delivered.then(
-      (answer) => {
-        const { id: given } = Object(answer) as { readonly id?: number };
-        if (given !== undefined && server.ids.get(n) === given) told.set(n, given);
-      },
-      () => {},
-    );
+    void learn(n, submitted.delivered);
   };
   for (const step of steps) {
     // What another page refers to, and what is to outlive its page, is saved.

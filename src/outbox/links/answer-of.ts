@@ -45,6 +45,7 @@ export function answerOf<TData, K extends keyof TData & string, L extends keyof 
   field: K,
   inner: L,
 ): TData[K][L];
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a key alone says nothing of the type
 export function answerOf<TValue = string>(idempotencyKey: string, ...path: string[]): TValue;
 export function answerOf(entry: Answering | string, ...path: string[]): unknown {
   const key = typeof entry === 'string' ? entry : entry.idempotencyKey;
@@ -90,9 +91,8 @@ function valueAt(data: unknown, { path }: Reference): unknown {
 }
 
 function asText(value: unknown): string {
-  if (typeof value === 'object' || typeof value === 'function')
-    throw new MissingAnswer('The answer that a text refers to is none.');
-  return String(value);
+  if (typeof value === 'string' || typeof value === 'number') return `${value}`;
+  throw new MissingAnswer('The answer that a text refers to is neither a text nor a number.');
 }
 
 /** A text that is a reference becomes the value; in one that has some, the values stand as texts. */
@@ -120,73 +120,56 @@ export function fillText(text: string, key: string, data: unknown): string {
   }
 }
 
-/** Calls `act` for each text in a value, and puts its result there. */
+/** Kinds that take what they are given one by one, beside plain objects and lists. */
+const collections = ['Map', 'Set', 'FormData', 'URLSearchParams'];
+
+interface Collection {
+  readonly entries: () => Iterable<readonly [unknown, unknown]>;
+  readonly append?: (name: unknown, part: unknown) => void;
+  readonly set?: (name: unknown, part: unknown) => void;
+  readonly add?: (part: unknown) => void;
+}
+
+/** A copy of a value, with what `act` returns in the place of each text. */
 function mapTexts(
   value: unknown,
   act: (text: string) => unknown,
-  seen: Map<unknown, unknown>,
+  seen: Map<unknown, unknown> = new Map(),
 ): unknown {
   if (typeof value === 'string') return act(value);
-  if (typeof value !== 'object' || value === null) return value;
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  const isCollection = collections.includes(kind);
+  if (!isCollection && kind !== 'Object' && kind !== 'Array') return value;
   const known = seen.get(value);
   if (known) return known;
-  const made = emptyLike(value);
-  if (!made) return value;
-  seen.set(value, made.copy);
-  const map = (part: unknown): unknown => mapTexts(part, act, seen);
-  for (const [name, part] of entriesOf(value)) made.put(map(name), map(part));
-  return made.copy;
+  const from = value as Collection & { readonly constructor: new () => object };
+  const copy = isCollection ? new from.constructor() : kind === 'Array' ? [] : {};
+  seen.set(value, copy);
+  for (const [name, part] of isCollection ? from.entries() : Object.entries(from)) {
+    const named = mapTexts(name, act, seen);
+    const mapped = mapTexts(part, act, seen);
+    const to = copy as Collection;
+    // Defined, so that nothing that is called `__proto__` becomes one.
+    if (!isCollection) defineField(copy, String(named), mapped);
+    else if (to.append) to.append(named, mapped);
+    else if (to.set) to.set(named, mapped);
+    else to.add?.(named);
+  }
+  return copy;
 }
 
-const entriesOf = (value: object): Iterable<readonly [unknown, unknown]> => {
-  if (value instanceof Set) return [...value].map((part) => [undefined, part] as const);
-  return Symbol.iterator in value && !Array.isArray(value)
-    ? (value as Iterable<[unknown, unknown]>)
-    : Object.entries(value);
-};
-
-interface Empty {
-  readonly copy: object;
-  readonly put: (name: unknown, part: unknown) => void;
-}
-
-/** Of the kinds in which there may be texts; undefined for all others, which stay as they are. */
-function emptyLike(given: object): Empty | undefined {
-  if (given instanceof Map) {
-    const copy = new Map<unknown, unknown>();
-    return { copy, put: (name, part) => copy.set(name, part) };
-  }
-  if (given instanceof Set) {
-    const copy = new Set<unknown>();
-    return { copy, put: (_, part) => copy.add(part) };
-  }
-  const kind = Object.prototype.toString.call(given).slice(8, -1);
-  if (kind === 'FormData' || kind === 'URLSearchParams') {
-    const copy = kind === 'FormData' ? new FormData() : new URLSearchParams();
-    const put = (name: unknown, part: unknown): void =>
-      copy.append(String(name), (part instanceof Blob ? part : String(part)) as string);
-    return { copy, put };
-  }
-  if (!Array.isArray(given) && kind !== 'Object') return undefined;
-  const copy: object = Array.isArray(given) ? [] : {};
-  const descriptor = { enumerable: true, configurable: true, writable: true };
-  // Defined, so that nothing that is called `__proto__` becomes one.
-  const put = (name: unknown, value: unknown): void =>
-    void Object.defineProperty(copy, String(name), { ...descriptor, value });
-  return { copy, put };
+function defineField(object: object, name: string, value: unknown): void {
+  const own = { enumerable: true, configurable: true, writable: true };
+  Object.defineProperty(object, name, { ...own, value });
 }
 
 /** The keys of the entries that variables refer to. */
 export function keysIn(variables: unknown): readonly string[] {
   const keys = new Set<string>();
-  mapTexts(
-    variables,
-    (text) => {
-      for (const reference of text.match(pattern) ?? []) keys.add(parse(reference).key);
-      return text;
-    },
-    new Map(),
-  );
+  mapTexts(variables, (text) => {
+    for (const reference of text.match(pattern) ?? []) keys.add(parse(reference).key);
+    return text;
+  });
   return [...keys];
 }
 
@@ -196,5 +179,5 @@ export function keysIn(variables: unknown): readonly string[] {
  * @throws MissingAnswer where an answer has no such field.
  */
 export function fill(variables: unknown, answers: ReadonlyMap<string, unknown>): unknown {
-  return mapTexts(variables, (text) => fillAll(text, answers), new Map());
+  return mapTexts(variables, (text) => fillAll(text, answers));
 }

@@ -1,14 +1,15 @@
-import { warn } from '../../core/lib/input/warn.ts';
-import { requireWhole } from '../../core/lib/input/check.ts';
-import { type Codec, readVariables } from '../codec.ts';
+import { checkNames, reject, requireWhole } from '../../core/lib/input/check.ts';
+import type { Forget } from '../clear.ts';
+import type { Codec } from '../codec.ts';
+import type { OutboxParts } from '../delivery/engine.ts';
+import type { Kept } from '../enqueue.ts';
 import { type HandlerDefinition, scopeOf } from '../handler.ts';
-import { keysOf, type RowLinks, rowByKey } from '../store/linked.ts';
-import { type Row, stateless, type Unplaced } from '../store/row.ts';
-import type { RowStore, Settled } from '../store/row-store.ts';
-import type { Backend, Transaction } from '../store/schema.ts';
-import { place, unblock } from '../store/transitions.ts';
+import type { RowLinks } from '../store/linked.ts';
+import type { Row, Unplaced } from '../store/row.ts';
+import type { Backend } from '../store/schema.ts';
+import { unblock } from '../store/transitions.ts';
 import { fill, keysIn } from './answer-of.ts';
-import { rowLinks } from './row-links.ts';
+import { linkRows, rowByKey, rowLinks } from './row-links.ts';
 
 /** The options of `outboxLinks`. */
 export interface OutboxLinksOptions {
@@ -16,21 +17,27 @@ export interface OutboxLinksOptions {
   readonly keepAnswersMs?: number | undefined;
   /** So many answers are known, the latest ones, and those that an entry waits for. @default 1000 */
   readonly maxAnswers?: number | undefined;
+  /** Merges entries whose handlers have `coalesce`: the function `coalesceUnsent`. @default none */
+  readonly coalesce?: Coalescer | undefined;
 }
 
-/** The parts of an outbox that references need. */
-interface Tools {
-  readonly codec: Codec;
-  readonly handlers: ReadonlyMap<string, HandlerDefinition>;
-  readonly store: RowStore;
-}
+/** Makes an entry one with an earlier one. A value for an option of `outboxLinks`: `coalesceUnsent`. */
+export type Coalescer = (
+  entry: Unplaced,
+  parts: OutboxParts,
+  forget: Forget,
+) => Promise<Kept | undefined>;
 
-/** Two entries that were made one. */
-interface Merged extends Settled {
-  /** The first, as it was. */
-  readonly earlier: Row;
-  /** The one that is left, at the place of the first and with the key of the second. It is done where nothing is left to do. */
-  readonly row: Row;
+/** The part of an outbox in a page that references need. */
+export interface PageLinks {
+  /** The entry with the answers that are known already. */
+  readonly refresh: <R extends Unplaced>(entry: R) => Promise<R>;
+  /** Makes an entry one with the one before it that changes the same, where surely nothing of that was sent. */
+  readonly coalesce: (entry: Unplaced) => Promise<Kept | undefined>;
+  /** Another tab has changed an entry that those of this page alone may refer to. */
+  readonly followInPage: (id: string) => Promise<void>;
+  /** Brings up to date what refers to an entry that cannot be read any more. */
+  readonly follow: (row: Row) => Promise<void>;
 }
 
 /** Entries that refer to the answers of others: the value of the option `links`. Made by `outboxLinks`. */
@@ -42,8 +49,6 @@ export interface OutboxLinks {
     definition: HandlerDefinition,
     variables: unknown,
   ) => Pick<Row, 'parents' | 'thing'>;
-  /** @internal The entry with the answers that are known already. */
-  readonly refresh: <R extends Unplaced>(entry: R, tools: Tools) => Promise<R>;
   /** @internal The variables with all answers. Rejects where one is missing. */
   readonly fill: (
     variables: unknown,
@@ -51,16 +56,16 @@ export interface OutboxLinks {
     codec: Codec,
     read: Backend['read'],
   ) => Promise<unknown>;
-  /** @internal Merges an entry with the one before it that changes the same, where surely nothing of that was sent. */
-  readonly coalesce: (entry: Unplaced, tools: Tools, nowMs: number) => Promise<Merged | undefined>;
+  /** @internal Whether it merges entries. */
+  readonly isCoalescing: boolean;
+  /** @internal */
+  readonly attach: (parts: OutboxParts, forget: Forget) => PageLinks;
 }
 
-const defaults = { keepAnswersMs: 86_400_000, maxAnswers: 1000 } as const;
-
 /**
- * Lets an entry of the outbox refer to the answer of another one that is not delivered yet (see `answerOf`), and merges
- * several changes of one thing where their handlers say how (`coalesce`). A value for the option `links` of
- * `createOutbox`; the same in `deliverOnSync`.
+ * Lets an entry of the outbox refer to the answer of another one that is not delivered yet: see `answerOf`. A value for
+ * the option `links` of `createOutbox`; the same in `deliverOnSync`. With `coalesce: coalesceUnsent`, several changes of
+ * one thing are merged where their handlers say how.
  *
  * @throws TypeError in development, when an option is not as it must be.
  *
@@ -70,23 +75,53 @@ const defaults = { keepAnswersMs: 86_400_000, maxAnswers: 1000 } as const;
  * ```
  */
 export function outboxLinks(options: OutboxLinksOptions = {}): OutboxLinks {
-  const { keepAnswersMs = defaults.keepAnswersMs, maxAnswers = defaults.maxAnswers } = options;
+  const { keepAnswersMs = 86_400_000, maxAnswers = 1000, coalesce } = options;
   if (process.env.NODE_ENV !== 'production') {
     const range = { min: 0, max: Number.MAX_SAFE_INTEGER };
     requireWhole('outboxLinks', 'keepAnswersMs', keepAnswersMs, range);
     requireWhole('outboxLinks', 'maxAnswers', maxAnswers, range);
+    checkNames('outboxLinks', options, ['keepAnswersMs', 'maxAnswers', 'coalesce']);
+    if (coalesce !== undefined && typeof coalesce !== 'function')
+      reject('outboxLinks', 'coalesce', coalesce, 'the function coalesceUnsent');
   }
   return {
-    rows: { ...rowLinks, keepAnswersMs, maxAnswers },
+    rows: linkRows(keepAnswersMs, maxAnswers),
     begin,
-    refresh,
+    isCoalescing: coalesce !== undefined,
     fill: async (variables, { parents = [] }, codec, read) =>
       fill(variables, await answersOf(parents, codec, read, true)),
-    coalesce,
+    attach: (parts, forget) => ({
+      refresh: (entry) => refresh(entry, parts),
+      coalesce: async (entry) => coalesce?.(entry, parts, forget),
+      followInPage: (id) => followInPage(id, parts),
+      follow: (row) => follow(row, parts),
+    }),
   };
 }
 
-function begin({ handler }: HandlerDefinition, variables: unknown): Pick<Row, 'parents' | 'thing'> {
+async function follow(row: Row, { clock, engine, storage, onFollow }: OutboxParts): Promise<void> {
+  try {
+    const settled = await engine.store.writeAt(row.seq, 'relaxed', async (tx) => ({
+      row: undefined,
+      next: await unblock(tx, row.scope, clock.now(), rowLinks),
+      followers: await rowLinks.follow(tx, row, undefined, clock.now()),
+    }));
+    onFollow(settled);
+  } catch (error) {
+    storage.showError(error);
+  }
+}
+
+async function followInPage(id: string, parts: OutboxParts): Promise<void> {
+  if (parts.storage.inPage().length === 0) return;
+  const row = await parts.engine.store.find(id).catch(() => undefined);
+  if (row) await follow(row, parts);
+}
+
+export function begin(
+  { handler }: HandlerDefinition,
+  variables: unknown,
+): Pick<Row, 'parents' | 'thing'> {
   const parents = keysIn(variables);
   const thing = handler.coalesce?.by(variables);
   return { ...(parents[0] !== undefined && { parents }), ...(thing !== undefined && { thing }) };
@@ -110,13 +145,14 @@ async function answersOf(
 /** Its scope and what it changes are then the same as of an entry that is submitted with the real id. */
 async function refresh<R extends Unplaced>(
   entry: R,
-  { codec, handlers, store }: Tools,
+  { codec, handlers, storage, engine }: OutboxParts,
 ): Promise<R> {
   const { parents, handler, variables: sealed } = entry;
   const definition = handlers.get(handler);
   if (!parents || !definition) return entry;
   try {
-    const answers = await answersOf(parents, codec, store.read, false);
+    await storage.opened();
+    const answers = await answersOf(parents, codec, engine.store.read, false);
     if (answers.size === 0) return entry;
     const variables = fill(await codec.decode(structuredClone(sealed)), answers);
     const left = parents.filter((key) => !answers.has(key));
@@ -129,103 +165,4 @@ async function refresh<R extends Unplaced>(
     // It stays as it is, and its end says why.
     return entry;
   }
-}
-
-/** The latest row that changes a thing; or the one that makes it, which the thing is named by. */
-async function lastOf(tx: Transaction, thing: string): Promise<Row | undefined> {
-  const changes = await tx.rows('thing', [thing]);
-  const [maker] = keysIn(thing);
-  const made = maker === undefined ? undefined : await rowByKey(tx, maker);
-  return [made, ...changes]
-    .filter((row) => row !== undefined)
-    .toSorted((one, other) => other.seq - one.seq)[0];
-}
-
-/** Surely nothing of it was sent. */
-const isUnsent = (row: Row): row is Row & { readonly owner: string } =>
-  row.state === 'pending' &&
-  row.owner !== undefined &&
-  row.attempts === 0 &&
-  row.noted === 0 &&
-  !row.isInDoubt &&
-  !row.isRedriven;
-
-async function coalesce(
-  entry: Unplaced,
-  { codec, handlers, store }: Tools,
-  nowMs: number,
-): Promise<Merged | undefined> {
-  const { id, handler, thing, isInDoubt } = entry;
-  const coalescing = handlers.get(handler)?.handler.coalesce;
-  if (!coalescing || thing === undefined || isInDoubt) return undefined;
-  const earlier = await store.read((tx) => lastOf(tx, thing));
-  const definition = earlier && handlers.get(earlier.handler);
-  if (!definition || !isUnsent(earlier)) return undefined;
-  const read = await readVariables(earlier, definition, codec);
-  if ('reason' in read) return undefined;
-  const before = { handler: earlier.handler, variables: read.variables };
-  const merged = coalescing.merge(before, await codec.decode(structuredClone(entry.variables)));
-  if (merged === 'both') return undefined;
-  if (merged === 'neither') {
-    const result = await codec.encode('outbox', undefined);
-    const done = { ...entry, ...stateless, state: 'done', doneAt: nowMs, result } as const;
-    const over: Row = { ...done, seq: earlier.seq, parents: undefined, thing: undefined };
-    return replaceUnsent(store, { earlier, entry, next: over }, nowMs);
-  }
-  const { variables } = merged;
-  const next: Row = {
-    ...earlier,
-    ...{ parents: undefined, ...begin(definition, variables) },
-    id,
-    formerIds: keysOf(earlier),
-    version: definition.version,
-    variables: await codec.encode(`coalesce.merge of '${handler}'`, variables),
-  };
-  if (
-    process.env.NODE_ENV !== 'production' &&
-    keysOf(earlier).some((key) => next.parents?.includes(key))
-  )
-    warn(
-      definition,
-      'coalesce',
-      `coalesce.merge of the outbox handler '${handler}' has put the reference to the earlier entry into that entry ` +
-        `itself, so the two are not merged. Leave the id out: ({ id, ...changes }) => changes.`,
-    );
-  return replaceUnsent(store, { earlier, entry, next }, nowMs);
-}
-
-/** Rows before and after a merge. */
-interface Replacement {
-  readonly earlier: Row;
-  readonly entry: Unplaced;
-  readonly next: Row;
-}
-
-/** @returns undefined where that may not be: it is being sent, or another entry lies between the two. */
-function replaceUnsent(
-  store: RowStore,
-  { earlier, entry, next }: Replacement,
-  nowMs: number,
-): Promise<Merged | undefined> {
-  const { id, thing = '', scope } = entry;
-  return store.writeAt(earlier.seq, 'strict', async (tx) => {
-    const row = await lastOf(tx, thing);
-    if (!row || row.id !== earlier.id || !isUnsent(row)) return undefined;
-    // The same press, once more.
-    if (await rowByKey(tx, id)) return undefined;
-    const inScope = scope === undefined ? [] : await tx.rows('blocks', [scope]);
-    if (inScope.some(({ seq }) => seq > row.seq)) return undefined;
-    if (next.state === 'done') {
-      if (await rowLinks.isNeeded(tx, row)) return undefined;
-      await tx.put(next);
-      return { earlier: row, row: next, next: await unblock(tx, row.blocks, nowMs, rowLinks) };
-    }
-    const readiness = await rowLinks.check(tx, next);
-    if (readiness !== 'ready' && readiness !== 'waiting') return undefined;
-    return {
-      earlier: row,
-      row: await place(tx, next, row.owner, nowMs, rowLinks),
-      next: undefined,
-    };
-  });
 }

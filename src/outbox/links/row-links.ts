@@ -1,19 +1,26 @@
-import { keysOf, noLinks, type Readiness, type RowLinks, rowByKey } from '../store/linked.ts';
+import { keysOf, noLinks, rowById, type RowLinks } from '../store/linked.ts';
 import { isInPage, pageFence } from '../store/memory.ts';
-import type { Row } from '../store/row.ts';
+import { type NewRow, type Row, stateless } from '../store/row.ts';
 import type { Transaction } from '../store/schema.ts';
 import { place, unblock } from '../store/transitions.ts';
 import { fillText } from './answer-of.ts';
 
-/** The transitions of rows that refer to the answers of others. */
-export const rowLinks: RowLinks = {
-  ...noLinks,
-  find: rowByKey,
-  check,
-  follow,
-  keepAnswer,
-  isNeeded,
-};
+/** Whether the answers that a row refers to are there: all, not yet, or (as things are) never. */
+type Readiness = 'ready' | 'waiting' | 'parent-dead' | 'answer-missing';
+
+/** The transitions of rows that refer to the answers of others; answers stay so long, and so many. */
+export const linkRows = (keepAnswersMs: number, maxAnswers: number): RowLinks => ({
+  ...rowLinks,
+  sweep: (tx, nowMs, limit) => sweep(tx, nowMs, nowMs - keepAnswersMs, maxAnswers, limit),
+});
+
+/** The same, but for how long they stay. */
+export const rowLinks: RowLinks = { ...noLinks, find: rowByKey, hold, follow, keepAnswer };
+
+/** The row that has this key, or had it. */
+export async function rowByKey(tx: Transaction, key: string): Promise<Row | undefined> {
+  return (await rowById(tx, key)) ?? (await tx.rows('formerIds', [key], 1))[0];
+}
 
 /** An entry goes after the older ones that it refers to. For a younger one it would wait in front of it. */
 async function check(
@@ -29,6 +36,18 @@ async function check(
     readiness = 'waiting';
   }
   return readiness;
+}
+
+async function hold<R extends Row | NewRow>(tx: Transaction, row: R): Promise<R | undefined> {
+  const checking = check(tx, row);
+  // What one of this page refers to may be on a disk that cannot be read: then it goes once that can.
+  const readiness = await (row.owner === pageFence.owner
+    ? checking.catch(() => 'waiting' as const)
+    : checking);
+  if (readiness === 'ready') return undefined;
+  if (readiness === 'waiting') return { ...row, nextRetryAt: undefined };
+  // It is not this one that a user decides on: it holds nothing up.
+  return { ...row, ...stateless, state: 'dead', deadReason: readiness };
 }
 
 async function childrenOf(tx: Transaction, parent: Row): Promise<readonly Row[]> {
@@ -92,6 +111,27 @@ function keepAnswer(row: Row): Row | undefined {
   return row.state === 'done' ? { ...row, isRead: true, variables: undefined } : undefined;
 }
 
-async function isNeeded(tx: Transaction, row: Row): Promise<boolean> {
+/** Whether an entry refers to this one that is not over. */
+export async function isNeeded(tx: Transaction, row: Row): Promise<boolean> {
   return (await childrenOf(tx, row)).length > 0;
+}
+
+async function sweep(
+  tx: Transaction,
+  nowMs: number,
+  oldMs: number,
+  maxAnswers: number,
+  limit: number,
+): Promise<number> {
+  const old = await tx.rows('doneAt', [-Infinity, oldMs - 1], limit);
+  const most = Math.min(limit, (await tx.count('doneAt')) - maxAnswers);
+  const rows = old[0] || most <= 0 ? old : await tx.rows('doneAt', [-Infinity, Infinity], most);
+  let forgotten = 0;
+  for (const row of rows) {
+    const isKept = await isNeeded(tx, row);
+    // As if it were new, so that the others have their turn.
+    await (isKept ? tx.put({ ...row, doneAt: nowMs } as Row) : tx.remove(row.seq));
+    if (!isKept) forgotten += 1;
+  }
+  return forgotten;
 }

@@ -74,12 +74,12 @@ function checkConfig(config: object): void {
   if (links !== undefined && !links?.rows)
     reject('createOutbox', 'links', links, 'the result of outboxLinks()');
   for (const [name, handler] of Object.entries(handlers as AnyOutboxHandlers))
-    if (handler.coalesce && !links)
+    if (handler.coalesce && !links?.isCoalescing)
       reject(
         'createOutbox',
         `handlers.${name}.coalesce`,
         handler.coalesce,
-        'left out, or links: outboxLinks()',
+        'left out, or links: outboxLinks({ coalesce: coalesceUnsent })',
       );
   if (typeof structuredClone === 'undefined')
     throw new Error(

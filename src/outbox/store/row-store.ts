@@ -178,10 +178,7 @@ export class RowStore {
   /** Keeps a row in this page alone. It goes at once, unless it is claimed behind others of its scope. */
   addToPage(row: Unplaced, nowMs: number): Promise<Row> {
     const own = { ...row, owner: pageFence.owner, nextRetryAt: row.nextRetryAt ?? nowMs } as NewRow;
-    // What it refers to may be on a disk that cannot be read: then it goes once that can.
-    const check: RowLinks['check'] = (...given) =>
-      this.#links.check(...given).catch(() => 'waiting' as const);
-    return this.#backend.write('page', (tx) => insert(tx, own, nowMs, { ...this.#links, check }));
+    return this.#backend.write('page', (tx) => insert(tx, own, nowMs, this.#links));
   }
 
   /**
@@ -288,18 +285,6 @@ export class RowStore {
       const followers = await this.#links.follow(tx, changed, fence.owner, nowMs, answer);
       return { row: changed, next, followers };
     });
-  }
-
-  /**
-   * What refers to a row that could not be read any more, and the next one of its scope, are brought up to date.
-   * Also a row of this page, after another tab has changed what it refers to.
-   */
-  follow(row: Row, nowMs: number): Promise<Settled> {
-    return this.#backend.write('relaxed', async (tx) => ({
-      row: undefined,
-      next: await unblock(tx, row.scope, nowMs, this.#links),
-      followers: await this.#links.follow(tx, row, undefined, nowMs),
-    }));
   }
 
   /** The entries of an owner that are due in each lane, and when the next one is. */
@@ -487,24 +472,9 @@ export class RowStore {
     await (answer ? tx.put(answer) : tx.remove(row.seq));
   }
 
-  /** Forgets results that were kept for long, and the oldest where there are too many. @returns whether there are others. */
+  /** Forgets results that are not needed any more. @returns whether there are others. */
   async sweep(nowMs: number): Promise<boolean> {
-    const { keepAnswersMs, maxAnswers, isNeeded } = this.#links;
-    const sweepPage = async (tx: Transaction): Promise<number> => {
-      const old = await tx.rows('doneAt', [-Infinity, nowMs - keepAnswersMs - 1], pageSize);
-      const most = Math.min(pageSize, (await tx.count('doneAt')) - maxAnswers);
-      const done = old[0] || most <= 0 ? old : await tx.rows('doneAt', [-Infinity, Infinity], most);
-      let forgotten = 0;
-      for (const row of done) {
-        // As if it were new, so that the others have their turn.
-        if (await isNeeded(tx, row)) await tx.put({ ...row, doneAt: nowMs } as Row);
-        else {
-          await tx.remove(row.seq);
-          forgotten += 1;
-        }
-      }
-      return forgotten;
-    };
+    const sweepPage = (tx: Transaction): Promise<number> => this.#links.sweep(tx, nowMs, pageSize);
     while ((await this.#backend.write('relaxed', sweepPage)) === pageSize);
     return (await this.#backend.read((tx) => tx.count('doneAt'))) > 0;
   }

@@ -128,17 +128,15 @@ export async function insert(
   links: RowLinks = noLinks,
 ): Promise<Row> {
   const row = replan(given, nowMs);
-  if (row.owner === undefined) return { ...row, seq: await tx.add(row) };
-  const readiness = await links.check(tx, row);
-  if (readiness === 'parent-dead' || readiness === 'answer-missing') {
-    const dead = { ...row, ...stateless, state: 'dead', deadReason: readiness } as const;
-    return { ...dead, seq: await tx.add(dead) };
-  }
+  const held = row.owner === undefined ? row : await links.hold(tx, row);
+  if (held) return { ...held, seq: await tx.add(held) };
   const head = row.blocks === undefined ? undefined : await headOf(tx, row.blocks);
   // A row on the disk comes before those of this page; one of this page is claimed to find out about the disk.
   const isBehind = !!head && isInPage(head) === (row.owner === pageFence.owner);
-  const isDue = !isBehind && readiness === 'ready';
-  const placed = { ...row, nextRetryAt: isDue ? (row.nextRetryAt ?? nowMs) : undefined };
+  const placed = {
+    ...row,
+    nextRetryAt: isBehind ? undefined : (row.nextRetryAt ?? nowMs),
+  } as NewRow;
   return { ...placed, seq: await tx.add(placed) };
 }
 
@@ -202,18 +200,13 @@ export async function place(
   nowMs: number,
   links: RowLinks = noLinks,
 ): Promise<Row> {
-  const readiness = await links.check(tx, row);
-  if (readiness === 'parent-dead' || readiness === 'answer-missing') {
-    // It is not this one that a user decides on: it holds nothing up.
-    const dead = { ...row, ...stateless, state: 'dead', deadReason: readiness } as const;
-    await tx.put(dead);
-    return dead;
-  }
   const blocks = row.scope;
-  const behind: Row = { ...row, ...stateless, state: 'pending', owner, blocks };
+  const waiting: Row = { ...row, ...stateless, state: 'pending', owner, blocks };
+  const held = await links.hold(tx, waiting);
+  const behind = held ?? waiting;
   await tx.put(behind);
   const head = blocks === undefined ? behind : await headOf(tx, blocks);
-  if (head?.seq !== row.seq || readiness !== 'ready') return behind;
+  if (held || head?.seq !== row.seq) return behind;
   const due = { ...behind, nextRetryAt: nowMs };
   await tx.put(due);
   return due;
@@ -229,7 +222,7 @@ export async function unblock(
   const head = scope === undefined ? undefined : await headOf(tx, scope);
   if (head?.state !== 'pending' || head.owner === undefined) return undefined;
   if (head.nextRetryAt !== undefined) return head;
-  if ((await links.check(tx, head)) !== 'ready') return undefined;
+  if (await links.hold(tx, head)) return undefined;
   const due = { ...head, nextRetryAt: nowMs };
   await tx.put(due);
   return due;
