@@ -112,9 +112,10 @@ export class OriginHealth {
   /**
    * When an attempt passes an outage: the first one of an operation that is never repeated. Its user has pressed a
    * button, and learns at once whether it was done; holding it back would spare the server nothing but that press.
+   * The same holds for a query that its app never retries.
    */
-  passesAt({ endpoint, risk, isNew }: Omit<Place, 'limitScope'>): number {
-    if (risk < 2 || !isNew) return Infinity;
+  passesAt({ endpoint, risk, isNew, isOnce }: Omit<Place, 'limitScope'>): number {
+    if ((risk < 2 || !isNew) && !isOnce) return Infinity;
     return (this.#sentAt.get(endpoint) ?? -Infinity) + firstGapMs;
   }
 
