@@ -53,8 +53,8 @@ export function readForeign(
     if (known) return { ...known, decision: undefined };
     method ??= at.config?.method ?? at.request?.method;
     failure =
-      (response && readAnswer(response, nowMs)) ??
-      readAnswer(at, nowMs) ??
+      (response && readAnswer(response, nowMs, 999)) ??
+      readAnswer(at, nowMs, 599) ??
       (response ? undefined : byCode[at.code as string]);
     at = at.cause ?? at.networkError;
   }
@@ -70,9 +70,10 @@ export function readForeign(
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-function readAnswer(at: Foreign, nowMs: number): Failure | undefined {
+/** `mostStatus`: a response may have any status of three digits, and in an error a larger one is the app's own code. */
+function readAnswer(at: Foreign, nowMs: number, mostStatus: number): Failure | undefined {
   const status = at.status ?? at.statusCode;
-  if (typeof status !== 'number' || !(status >= 300 && status <= 599)) return undefined;
+  if (typeof status !== 'number' || !(status >= 300 && status <= mostStatus)) return undefined;
   return classifyAnswer({ status, header: (name) => headerOf(at, name) }, nowMs, false);
 }
 
