@@ -174,7 +174,7 @@ export class OriginHealth {
   /** @returns the outage that this success ended. */
   recordSuccess({ endpoint, resource }: Named, sentAt: number): Recovery | undefined {
     const now = this.#clock.now();
-    this.#failing.answered(resource);
+    this.#failing.recordAnswer(resource);
     const urls = this.#urlAnswered.get(endpoint) ?? new LastAnswer();
     urls.record(resource, sentAt);
     this.#urlAnswered.set(endpoint, urls);
@@ -243,6 +243,19 @@ export class OriginHealth {
       this.#failing.areFew(endpoint) &&
       answered.elsewhereAt(resource) >= this.#failing.since(resource)
     );
+  }
+
+  /**
+   * Whether a URL that was never answered is all that fails at an origin that has answered others within a minute
+   * before: probably it is broken by itself, though nothing has been answered since.
+   */
+  isOnlyFailure({ endpoint, resource }: Named): boolean {
+    if (this.#failing.wasAnswered(resource)) return false;
+    const { answeredSentAt, failed } = this.#origin;
+    const { failingSince = Infinity } = this.#endpoints.get(endpoint) ?? {};
+    const isOnly = failed.size === 0 || (failed.size === 1 && failed.has(endpoint));
+    const sinceMs = failingSince - answeredSentAt;
+    return isOnly && this.#failing.areFew(endpoint) && sinceMs > 0 && sinceMs < forgetMs;
   }
 
   /** How often the URL has failed since its last answer. */
