@@ -121,15 +121,15 @@ export class OriginHealth {
 
   /**
    * The health that holds an attempt back: that of its endpoint or its origin. What is down does not hold back a URL
-   * that has not failed, unless this tab did not find the outage itself.
+   * that has not failed, unless another tab has found the whole origin down.
    */
   downFor(place: Omit<Place, 'limitScope'>): Health | undefined {
     if (this.passesAt(place) <= this.#clock.now()) return undefined;
     const { hasFailed = this.hasFailed(place), mayBeOffline } = place;
     const own = this.#endpoints.get(place.endpoint);
-    const isBound = ({ outage }: Health): boolean =>
-      !!outage && (hasFailed || (outage.isFollowed && !mayBeOffline));
-    return [this.#origin, own].find((health) => health && isBound(health));
+    const isFollowed = !!this.#origin.outage?.isFollowed && !mayBeOffline;
+    if (isFollowed || (isDown(this.#origin) && hasFailed)) return this.#origin;
+    return isDown(own) && hasFailed ? own : undefined;
   }
 
   /** Whether its URL has failed or, of an operation that is sent again, its endpoint: a retry may have another URL. */
