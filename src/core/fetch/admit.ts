@@ -159,6 +159,7 @@ const targetOf = (
   limitScope,
   risk,
   isNew: operation.attempt === 1,
+  isOnce: operation.isOnce,
   mayBeOffline: operation.owner.mayBeOffline,
 });
 

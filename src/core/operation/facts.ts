@@ -44,6 +44,8 @@ export interface SentRequest extends RequestFacts {
   readonly risk: 0 | 1 | 2;
   /** It need not leave the device. */
   readonly mayBeOffline?: boolean | undefined;
+  /** It is of a query that its app never retries. */
+  readonly isOnce?: boolean | undefined;
 }
 
 /** The answer behind another client's error. */

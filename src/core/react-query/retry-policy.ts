@@ -1,6 +1,7 @@
 import { maxTimerMs, type Random, systemNow, systemRandom } from '../lib/clock.ts';
 import { callApp, isBoolean } from '../lib/input/callback.ts';
 import { checkNames } from '../lib/input/check.ts';
+import { mark, policyAlone, used } from '../lib/input/warn.ts';
 import { type Foreign, readForeign } from '../operation/parts/foreign-error.ts';
 import {
   isOwed,
@@ -172,6 +173,7 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
 
   return {
     retryDelay(failureCount, error) {
+      if (process.env.NODE_ENV !== 'production') mark(policyAlone, used);
       const delayMs = decideDelay(failureCount, error);
       latest = { failureCount, error, delayMs };
       // Where this would stop, and the `retry` of a query goes on, it goes on at React Query's pace.

@@ -49,15 +49,16 @@ export function readForeign(
   let at: Foreign | undefined = error;
   for (let depth = 0; !failure && isObject(at) && depth < maxCauses; depth++) {
     const given: Foreign | undefined = at.response ?? at.meta?.response ?? at.context;
-    answer = isObject(given) ? given : at;
-    const known = find?.(at) ?? find?.(answer);
+    const response = isObject(given) ? given : undefined;
+    answer = response ?? at;
+    const known = find?.(at) ?? (response && find?.(response));
     // The decision was about that error, not about this one.
     if (known) return { ...known, decision: undefined };
     method ??= at.config?.method ?? at.request?.method;
     failure =
-      readAnswer(answer, nowMs) ??
-      readAnswer(at, nowMs) ??
-      (answer === at ? byCode[at.code as string] : undefined);
+      (response && readAnswer(response, nowMs, 999)) ??
+      readAnswer(at, nowMs, 599) ??
+      (response ? undefined : byCode[at.code as string]);
     at = at.cause ?? at.networkError;
   }
   // All fields at once: adding one later changes the object's shape, which is slower.
@@ -72,10 +73,11 @@ export function readForeign(
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-function readAnswer(at: Foreign, nowMs: number): Failure | undefined {
+/** `mostStatus`: a response may have any status of three digits, and in an error a larger one is the app's own code. */
+function readAnswer(at: Foreign, nowMs: number, mostStatus: number): Failure | undefined {
   // JSend has `status: 'error'` beside the code, and JSON:API `status: '404'`.
   const status = Number(at.status) || Number(at.statusCode) || Number(at.data?.httpStatus);
-  if (!(status >= 300 && status <= 599)) return undefined;
+  if (!(status >= 300 && status <= mostStatus)) return undefined;
   return classifyAnswer({ status, header: (name) => headerOf(at, name) }, nowMs, false);
 }
 

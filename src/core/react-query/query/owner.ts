@@ -66,7 +66,7 @@ export class QueryOwner extends Owner<Operation> {
   override retries(operation: Operation): Pick<Ask, 'isRefreshSeen' | 'retriesAt'> {
     const isRefresh = this.#query.state.data !== undefined;
     return {
-      retriesAt: retryTimes(operation),
+      ...(!operation.isOnce && { retriesAt: retryTimes(operation) }),
       ...(isRefresh && { isRefreshSeen: () => focusManager.isFocused() }),
     };
   }

@@ -143,8 +143,8 @@ function recordFailure(
 /** It is known that its attempt would not be sent. */
 function isKeptBack({ route: { at }, owner: { mayBeOffline } }: Operation): boolean {
   if (!at) return false;
-  const { endpoint, resource, limitScope, risk } = at.sent;
-  return !at.admission.isOpen({ endpoint, resource, limitScope, risk, mayBeOffline });
+  const { endpoint, resource, limitScope, risk, isOnce } = at.sent;
+  return !at.admission.isOpen({ endpoint, resource, limitScope, risk, isOnce, mayBeOffline });
 }
 
 /** Writes that had to wait go first: the data that are there have them already. */
