@@ -21,14 +21,16 @@ const isTest = (name: string): boolean => /\.test\.tsx?$/.test(name);
 const cost = (name: string): number =>
   statSync(name).size + (/propert|model|chaos|storm/.test(name) ? 1e9 : 0);
 
+const filesIn = (path: string): readonly string[] =>
+  isTest(path)
+    ? [path]
+    : readdirSync(path, { recursive: true, encoding: 'utf8' })
+        .filter(isTest)
+        .map((name) => `${path}/${name}`);
+
 /** The files of tests of a folder, those of its own first, and the cheap ones before the others. */
 const testsOf = ({ tests }: Folder): readonly string[] =>
-  tests.flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter(isTest)
-      .map((name) => `${folder}/${name}`)
-      .toSorted((a, b) => cost(a) - cost(b)),
-  );
+  tests.flatMap((path) => filesIn(path).toSorted((a, b) => cost(a) - cost(b)));
 
 export interface Found {
   readonly mutants: readonly Mutant[];
