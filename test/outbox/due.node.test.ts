@@ -455,3 +455,16 @@ test('after its end it sends nothing, and leaves no timer', async () => {
   await self.pass(10_000);
   expect(self.log).toEqual([]);
 });
+
+test('what waits for its next attempt goes as soon as the device is online again', async () => {
+  const self = rig();
+  await self.add('1', { nextRetryAt: self.clock.now() + 60_000 });
+  self.worker.drive(fence);
+  self.network.isOffline = true;
+  self.network.change();
+  await self.pass(5000);
+  self.network.isOffline = false;
+  self.network.change();
+  await self.pass(1000);
+  expect(self.log).toEqual([['1', 5000]]);
+});

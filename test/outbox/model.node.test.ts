@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Fate, type Handlers, World } from './model.ts';
 import { type Fault, settle } from './rig.ts';
+import { histories } from '../setup/histories.ts';
 
 const seed = 61_106;
 
@@ -115,6 +116,6 @@ test(`nothing is lost, nothing is done twice, and the order is kept, whatever ha
         world.close();
       }
     }),
-    { seed, numRuns: 160 },
+    histories(seed, 160),
   );
-}, 300_000);
+});

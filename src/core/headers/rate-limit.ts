@@ -132,7 +132,7 @@ export function readRateLimit(
     consider(Math.max(0, Number(size) - Number(used)), nowMs + leakMs);
     // Shopify's Retry-After has a fraction, which the standard does not allow.
     const seconds = /^\d{1,9}\.\d{1,9}$/.exec(header('retry-after') ?? '')?.[0];
-    if (seconds) consider(0, nowMs + Math.ceil(Number(seconds) * 1000));
+    consider(0, nowMs + Math.ceil(Number(seconds) * 1000));
   }
   if (declared) {
     const { format } = declared;

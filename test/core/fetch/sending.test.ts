@@ -1,6 +1,14 @@
 import { QueryClient, QueryObserver } from '@tanstack/react-query';
-import { createSteadfetch, limitConcurrency, outcomeOf, retry, type Steadfetch } from 'steadfetch';
+import {
+  createSteadfetch,
+  limitConcurrency,
+  outcomeOf,
+  retry,
+  type Steadfetch,
+  watchConnectivity,
+} from 'steadfetch';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { Sending } from '../../../src/core/fetch/attempt/sending.ts';
 import { fakeTime, observe, rejectionOf } from './observe.ts';
 
 beforeEach(fakeTime);
@@ -186,4 +194,75 @@ test('what an origin that is down lets go all the same is retried with a backoff
   expect(sent.filter(([, path]) => path === '/c').map(([atMs]) => atMs)).toEqual([
     0, 500, 1500, 3500,
   ]);
+});
+
+describe('with one place at a time', () => {
+  const concurrency = limitConcurrency({ maxInFlight: 1 });
+  const after100Ms = (): Promise<Response> =>
+    new Promise((resolve) => setTimeout(() => resolve(new Response('good')), 100));
+
+  test('each goes when the one before it has its answer', async () => {
+    const { steady, sent } = setUp(after100Ms, { concurrency });
+    for (const path of ['/a', '/b', '/c']) void steady.fetch(base + path);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(sent).toEqual([
+      [0, '/a'],
+      [100, '/b'],
+      [200, '/c'],
+    ]);
+  });
+
+  test('the next goes while it is still found out whether there is a network at all', async () => {
+    const { steady, sent } = setUp(
+      (path) => {
+        if (path === '/check') return new Promise<never>(() => {});
+        return path === '/a' ? Promise.reject(new TypeError('failed')) : new Response('good');
+      },
+      { concurrency, connectivity: watchConnectivity({ check: `${base}/check` }) },
+    );
+    const first = observe(steady.fetch(`${base}/a`));
+    void steady.fetch(`${base}/b`);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(first.state).toBe('rejected');
+    expect(sent.map(([, path]) => path).toSorted()).toEqual(['/a', '/b', '/check']);
+  });
+
+  test('an attempt that is aborted as it gets its place leaves that to the next one', async () => {
+    const { steady, sent } = setUp(after100Ms, { concurrency });
+    const controller = new AbortController();
+    steady.subscribe(({ type }) => type === 'pause:end' && controller.abort());
+    void steady.fetch(`${base}/a`);
+    const aborted = observe(steady.fetch(`${base}/b`, { signal: controller.signal }));
+    await vi.advanceTimersByTimeAsync(300);
+    expect(aborted.state).toBe('rejected');
+    void steady.fetch(`${base}/c`);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(sent).toEqual([
+      [0, '/a'],
+      [300, '/c'],
+    ]);
+  });
+});
+
+test('an attempt has one outcome: what is told of it later is not recorded', () => {
+  const recorded: unknown[] = [];
+  const resolved: unknown[] = [];
+  const request = {
+    name: 'GET /a',
+    isRepeatable: true,
+    operation: {
+      effects: {
+        begin: () => 'effect',
+        resolve: (effect: unknown, processed: unknown) => resolved.push([effect, processed]),
+      },
+    },
+  };
+  const sending = new Sending(request as never, {} as never, {} as never, (_, outcome) =>
+    recorded.push(outcome),
+  );
+  const ok = { kind: 'ok', status: 200, processed: 'yes' } as const;
+  sending.send(1000);
+  sending.end(ok);
+  sending.end({ kind: 'aborted', processed: 'unknown' });
+  expect([sending.sentAt, recorded, resolved]).toEqual([1000, [ok], [['effect', 'yes']]]);
 });

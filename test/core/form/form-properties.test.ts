@@ -8,6 +8,7 @@ import { mutationControlsOf } from '../../../src/core/react-query/controls.ts';
 import { openForm } from '../../../src/core/form/form.ts';
 import { mutationIdOf, mutationStatusesOf } from '../../../src/core/react-query/status/mutation.ts';
 import { noOrigin } from '../../setup/no-origin.ts';
+import { histories } from '../../setup/histories.ts';
 
 const seed = 20_265;
 const payloads = ['kite', 'dragon', 'line'] as const;
@@ -340,7 +341,7 @@ test(`whatever happens, one submission never has two keys, one key never two pay
         booked += world.orders.size;
       },
     ),
-    { seed, numRuns: 600 },
+    histories(seed, 600),
   );
   // It was no idle world.
   expect(presses).toBeGreaterThan(500);

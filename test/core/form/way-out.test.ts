@@ -12,6 +12,7 @@ import { virtualTime } from 'steadfetch/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openForm } from '../../../src/core/form/form.ts';
 import { noOrigin } from '../../setup/no-origin.ts';
+import { histories } from '../../setup/histories.ts';
 
 const seed = 20_324;
 const lifetimeMs = 3_600_000;
@@ -291,7 +292,7 @@ describe.each(Object.entries(apis))('%s', (name, api) => {
           expect(isOut).toBe(true);
         },
       ),
-      { seed, numRuns: 60 },
+      histories(seed, 60),
     );
     // It was no idle world.
     expect(unknown).toBeGreaterThan(20);

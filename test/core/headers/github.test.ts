@@ -74,3 +74,19 @@ test('without the dialect a 403 is a 403', async () => {
   await rig.time.advance(0);
   expect(await asked).toMatchObject({ kind: 'http', status: 403 });
 });
+
+test('a secondary limit whose Retry-After cannot be read has no wait of its own', async () => {
+  const rig = createRig(config);
+  rig.server.plan('/repos', { status: 403, headers: { 'retry-after': 'soon' } });
+  const asked = rig.steady.fetch('/repos').catch(outcomeOf);
+  await rig.time.advance(0);
+  expect(await asked).toMatchObject({ kind: 'http', status: 429, retryAfterMs: undefined });
+});
+
+test('the statuses of another dialect say what they say', async () => {
+  const rig = createRig({ rateLimit: rateLimitFields({ dialect: 'shopify' }) });
+  rig.server.plan('/repos', { status: 403, headers: { 'retry-after': '20' } });
+  const asked = rig.steady.fetch('/repos').catch(outcomeOf);
+  await rig.time.advance(0);
+  expect(await asked).toMatchObject({ kind: 'http', status: 403 });
+});

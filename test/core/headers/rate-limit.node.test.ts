@@ -221,6 +221,9 @@ describe('the headers of a well-known API', () => {
     ['shopify', { 'X-Shopify-Shop-Api-Call-Limit': '41/40' }, 0, 1000],
     ['shopify', { 'X-Shopify-Shop-Api-Call-Limit': '40/40', 'Retry-After': '2.0' }, 0, 2000],
     ['shopify', { 'Retry-After': '0.0015' }, 0, 2],
+    ['shopify', { 'Retry-After': '12.5' }, 0, 12_500],
+    ['shopify', { 'X-Shopify-Shop-Api-Call-Limit': '3/8' }, 5, 1000],
+    ['shopify', { 'X-Shopify-Shop-Api-Call-Limit': '1/400' }, 399, 1000],
   ])('%s: %j', (dialect, headers, left, ms) => {
     expect(read(headers, { dialect })).toEqual(remaining(left, ms));
   });
@@ -234,6 +237,7 @@ describe('the headers of a well-known API', () => {
     ['shopify', { 'X-Shopify-Shop-Api-Call-Limit': '0/0' }],
     ['shopify', { 'X-Shopify-Shop-Api-Call-Limit': '32' }],
     ['shopify', { 'Retry-After': '-2.0' }],
+    ['shopify', { 'Retry-After': '2.0 or more' }],
     ['github', { 'Retry-After': '2.0' }],
     ['shopify', { 'X-Shopify-Shop-Api-Call-Limit': '-1/40' }],
     ['shopify', { 'X-Shopify-Shop-Api-Call-Limit': '32/40, 1/40' }],
@@ -248,5 +252,39 @@ describe('the headers of a well-known API', () => {
     expect(() => rateLimitFields({ dialect: 'github', reset: 'x' } as never)).toThrow(
       'rateLimitFields: reset is',
     );
+  });
+});
+
+describe('what rateLimitFields is given', () => {
+  const own = { remaining: 'X-Left', reset: 'X-Reset_1', format: 'epoch-ms' } as const;
+
+  test.each<DeclaredRateLimit | RateLimitDialect>([
+    own,
+    { ...own, format: 'epoch-seconds' },
+    { ...own, format: 'delta-seconds' },
+    { dialect: 'github' },
+    { dialect: 'shopify' },
+    { dialect: 'draft-6' },
+  ])('%j is taken', (given) => {
+    expect(() => rateLimitFields(given)).not.toThrow();
+  });
+
+  test.each<[change: object, message: string]>([
+    [{ remaining: undefined }, 'remaining is undefined, and must be the name of a header.'],
+    [{ remaining: ' x-left' }, "remaining is ' x-left', and must be the name of a header."],
+    [{ remaining: 'x-left ' }, "remaining is 'x-left ', and must be the name of a header."],
+    [{ reset: 60 }, 'reset is 60, and must be the name of a header.'],
+    [{ reset: '' }, "reset is '', and must be the name of a header."],
+    [{ reset: ['x-reset'] }, 'reset is ["x-reset"], and must be the name of a header.'],
+    [
+      { format: 'seconds' },
+      "format is 'seconds', and must be one of epoch-seconds, epoch-ms, delta-seconds.",
+    ],
+    [{ resets: 'x-reset' }, 'resets'],
+    [{ dialects: 'github' }, 'did you mean dialect?'],
+  ])('%j is refused', (change, message) => {
+    const declare = (): unknown => rateLimitFields({ ...own, ...change });
+    expect(declare).toThrow(message);
+    expect(declare).toThrow(/^rateLimitFields\b/);
   });
 });

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createIdempotencyKey } from '../../../src/core/idempotency/key.ts';
 import { fakeServer, origin } from '../fetch/fake-server.ts';
 import { createSubmitter } from '../fetch/submit.ts';
+import { histories } from '../../setup/histories.ts';
 
 const seed = 20260;
 
@@ -97,6 +98,6 @@ test(`one step has one key and one payload, and no two share one, nor do two sub
         bodyOf.set(key, body);
       }
     }),
-    { seed, numRuns: 150 },
+    histories(seed, 150),
   );
 });

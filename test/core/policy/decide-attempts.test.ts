@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { createSteadfetch, type PolicyOptions, type Steadfetch, retry } from 'steadfetch';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { anyThrower, type Thrower } from './any-error.ts';
+import { histories } from '../../setup/histories.ts';
 
 const seed = 271;
 
@@ -70,7 +71,7 @@ describe(`whatever is thrown, there are at most maxRetries + 1 attempts (seed ${
         expect(ends).toEqual(['rejected']);
         seen.add(thrown.length);
       }),
-      { seed, numRuns: 400 },
+      histories(seed, 400),
     );
     expect([...seen].toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6]);
   });
@@ -87,7 +88,7 @@ describe(`whatever is thrown, there are at most maxRetries + 1 attempts (seed ${
         ]);
         expect(second.thrown.length).toBe(first.thrown.length);
       }),
-      { seed, numRuns: 400 },
+      histories(seed, 400),
     );
   });
 
@@ -103,7 +104,7 @@ describe(`whatever is thrown, there are at most maxRetries + 1 attempts (seed ${
         expect(thrown.length).toBeLessThanOrEqual(maxRetries + 1);
         expect(ends).toEqual(['rejected']);
       }),
-      { seed, numRuns: 300 },
+      histories(seed, 300),
     );
   });
 
@@ -131,7 +132,7 @@ describe(`whatever is thrown, there are at most maxRetries + 1 attempts (seed ${
           expect(ends).toEqual(works.map(() => 'rejected'));
         },
       ),
-      { seed, numRuns: 400 },
+      histories(seed, 400),
     );
   });
 
@@ -158,7 +159,7 @@ describe(`whatever is thrown, there are at most maxRetries + 1 attempts (seed ${
           expect(ends).toEqual(works.map(() => 'rejected'));
         },
       ),
-      { seed, numRuns: 400 },
+      histories(seed, 400),
     );
     expect(seen.size).toBeGreaterThan(1);
   });
@@ -182,7 +183,7 @@ describe(`whatever is thrown, there are at most maxRetries + 1 attempts (seed ${
           seen.add(thrown.length);
         },
       ),
-      { seed, numRuns: 400 },
+      histories(seed, 400),
     );
     expect([...seen].toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6]);
   });

@@ -97,6 +97,7 @@ describe('Retry-After', () => {
 
   test.each([
     ['retry-after-ms', '1500.2', 1501],
+    ['retry-after-ms', '1500.125', 1501],
     ['x-ms-retry-after-ms', '250', 250],
   ])('%s says it in milliseconds, and comes before it', (name, value, ms) => {
     expect(retryAfterMs({ [name]: value, 'retry-after': '7' })).toBe(ms);

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { createSteadfetch } from 'steadfetch';
 import { seededRandom } from 'steadfetch/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { histories } from '../../setup/histories.ts';
 
 // Named in every failure, and the same on every machine.
 const seed = 20_611;
@@ -66,7 +67,7 @@ test('no sequence of failures makes more attempts than the policy allows, or few
         client.clear();
       },
     ),
-    { seed, numRuns: 150 },
+    histories(seed, 150),
   );
 });
 
@@ -101,6 +102,6 @@ test('batched queries that share every failure have the attempts that the policy
         client.clear();
       },
     ),
-    { seed, numRuns: 100 },
+    histories(seed, 100),
   );
 });

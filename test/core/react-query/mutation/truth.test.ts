@@ -15,6 +15,7 @@ import {
   mutationStatusesOf,
 } from '../../../../src/core/react-query/status/mutation.ts';
 import { noOrigin } from '../../../setup/no-origin.ts';
+import { histories } from '../../../setup/histories.ts';
 
 const seed = 77_001;
 
@@ -203,7 +204,7 @@ test(`a mutation is never told as failed that was done, nor done twice without a
       const twice = [...changes].filter(([name, times]) => name.startsWith('POST') && times > 1);
       expect(isKeyed ? [] : twice, 'done twice, without a key').toEqual([]);
     }),
-    { seed, numRuns: 600 },
+    histories(seed, 600),
   );
   // It was no idle world.
   expect(ends.size).toBe(3);

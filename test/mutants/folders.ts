@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+
+/** A folder of src whose mutants are made, and the tests that must find them: folders or files, in this order. */
+export interface Folder {
+  readonly name: string;
+  readonly source: string;
+  readonly tests: readonly string[];
+}
+
+/** The path of what is named within src or test: in the core, or beside it. */
+export function locate(root: 'src' | 'test', name: string): string {
+  const path = [`${root}/core/${name}`, `${root}/${name}`].find((one) => existsSync(one));
+  if (path === undefined) throw new Error(`There is no ${root}/${name}.`);
+  return path;
+}
+
+const folder = (name: string, source: string, ...tests: readonly string[]): Folder => ({
+  name,
+  source: locate('src', source),
+  tests: tests.map((test) => locate('test', test)),
+});
+
+/** All that `npm run mutants` knows. A folder that moves is changed here alone. */
+export const folders: readonly Folder[] = [
+  folder('headers', 'headers', 'headers'),
+  folder('policy', 'policy', 'policy', 'origin/pace.node.test.ts', 'operation'),
+  folder('origin', 'origin', 'origin', 'operation'),
+  folder('idempotency', 'idempotency', 'idempotency', 'fetch'),
+  folder('request', 'fetch', 'fetch', 'operation', 'idempotency'),
+  folder('form', 'form', 'form', 'react'),
+  folder('outbox-store', 'outbox/store', 'outbox'),
+  folder('outbox-delivery', 'outbox/delivery', 'outbox'),
+  folder('server', 'server', 'server'),
+];

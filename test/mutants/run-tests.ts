@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { instrument, type Mutant } from './instrument.ts';
+import type { Folder } from './folders.ts';
+import {
+  append,
+  hashOf,
+  isDone,
+  isFound,
+  isKill,
+  planPath,
+  readResults,
+  type Result,
+  resultsPath,
+  writePlan,
+} from './plan.ts';
+
+const isTest = (name: string): boolean => /\.test\.tsx?$/.test(name);
+
+/** Properties and models take long, and longer where they fail: they see only what others leave. */
+const cost = (name: string): number =>
+  statSync(name).size + (/propert|model|chaos|storm/.test(name) ? 1e9 : 0);
+
+const filesIn = (path: string): readonly string[] =>
+  isTest(path)
+    ? [path]
+    : readdirSync(path, { recursive: true, encoding: 'utf8' })
+        .filter(isTest)
+        .map((name) => `${path}/${name}`);
+
+/** The files of tests of a folder, those of its own first, and the cheap ones before the others. */
+const testsOf = ({ tests }: Folder): readonly string[] =>
+  tests.flatMap((path) => filesIn(path).toSorted((a, b) => cost(a) - cost(b)));
+
+export interface Found {
+  readonly mutants: readonly Mutant[];
+  readonly killed: ReadonlyMap<string, Result>;
+  /** Passed by tests, or by none. */
+  readonly survived: readonly Mutant[];
+  readonly uncovered: readonly Mutant[];
+  /** Files of tests that fail without any mutant: they say nothing. */
+  readonly failed: readonly string[];
+  /** Files of tests that have not run yet, when the time was over. */
+  readonly left: number;
+}
+
+/** A worker that is silent for so long has hung in a mutant: no test takes as long. */
+const silenceMs = 90_000;
+
+/** Runs the tests of a folder against its mutants, from where the last run has ended. */
+export async function runFolder(folder: Folder, until: number): Promise<Found> {
+  const { code, mutants } = await instrument(folder.source);
+  const own = mutants.filter(({ ignored }) => ignored === undefined);
+  const hashes = new Map(
+    Object.keys(code).map((file) => [file, hashOf(readFileSync(file, 'utf8'))] as const),
+  );
+  const fullKey = ({ key, file }: Mutant): string => `${hashes.get(file)}:${key}`;
+  const keys = Object.fromEntries(own.map((mutant) => [mutant.id, fullKey(mutant)]));
+  const tests = Object.fromEntries(
+    testsOf(folder).map((test) => [test, hashOf(readFileSync(test, 'utf8'))] as const),
+  );
+  const results = resultsPath(folder.name);
+  writePlan(folder.name, { results, code, keys, tests });
+
+  for (let isOver = false; !isOver && Date.now() < until;) {
+    const open = openTests(results, keys, tests);
+    if (open.length === 0) break;
+    const known = readResults(results);
+    const found = Object.values(keys).filter((key) => isFound(known.get(key), tests)).length;
+    console.log(
+      `${folder.name}: ${found} of ${own.length} found, ${open.length} files of tests to run`,
+    );
+    await runVitest(folder.name, open, results, until);
+    isOver = !markHung(results, tests);
+  }
+  const left = openTests(results, keys, tests).length;
+  const failed = [...(readResults(results).get('')?.values() ?? [])]
+    .filter(({ end, test, hash }) => end === 'failed' && tests[test] === hash)
+    .map(({ test, by }) => `${test}: ${by ?? ''}`);
+
+  const known = readResults(results);
+  const killed = new Map<string, Result>();
+  const survived: Mutant[] = [];
+  const uncovered: Mutant[] = [];
+  for (const mutant of own) {
+    const byTest = known.get(fullKey(mutant));
+    const current = [...(byTest?.values() ?? [])].filter(
+      (result) => tests[result.test] === result.hash,
+    );
+    const kill = current.find(isKill);
+    if (kill) killed.set(mutant.id, kill);
+    else if (current.some(({ end }) => end === 'survived')) survived.push(mutant);
+    else uncovered.push(mutant);
+  }
+  return { mutants, killed, survived, uncovered, failed, left };
+}
+
+/** The files of tests that have not said yet what they make of a mutant that none has found. */
+function openTests(
+  results: string,
+  keys: Readonly<Record<string, string>>,
+  tests: Readonly<Record<string, string>>,
+): readonly string[] {
+  const known = readResults(results);
+  const open = Object.values(keys).filter((key) => !isFound(known.get(key), tests));
+  const isOpen = (test: string): boolean =>
+    open.some((key) => !isDone(known.get(key)?.get(test), tests[test]));
+  const hasFailed = (test: string): boolean => {
+    const whole = known.get('')?.get(test);
+    return whole?.end === 'failed' && whole.hash === tests[test];
+  };
+  return Object.keys(tests).filter((test) => isOpen(test) && !hasFailed(test));
+}
+
+/** @returns whether a file of tests has ended within a mutant, and must go on after it. */
+function markHung(results: string, tests: Readonly<Record<string, string>>): boolean {
+  let hasMore = false;
+  for (const byTest of readResults(results).values()) {
+    for (const { key, test, hash, end } of byTest.values()) {
+      if (tests[test] !== hash) continue;
+      if (end === 'began') append(results, { key, test, hash, end: 'timeout' });
+      hasMore ||= end === 'began' || end === 'poisoned';
+    }
+  }
+  return hasMore;
+}
+
+function runVitest(
+  name: string,
+  tests: readonly string[],
+  results: string,
+  until: number,
+): Promise<void> {
+  const child = spawn(
+    'vitest',
+    ['run', '--config', 'test/mutants/vitest.config.ts', '--reporter=dot', ...tests],
+    {
+      env: { ...process.env, MUTANTS_PLAN: planPath(name) },
+      stdio: ['ignore', 'ignore', process.env['MUTANTS_DEBUG'] ? 'inherit' : 'ignore'],
+      detached: true,
+    },
+  );
+  let size = 0;
+  let changedAt = Date.now();
+  const watch = setInterval(() => {
+    const now = statSync(results, { throwIfNoEntry: false })?.size ?? 0;
+    if (now !== size) changedAt = Date.now();
+    size = now;
+    // With its workers.
+    const isSilent = Date.now() - changedAt > silenceMs;
+    if ((isSilent || Date.now() > until) && child.pid) process.kill(-child.pid, 'SIGKILL');
+  }, 1000);
+  return new Promise((resolve) => {
+    child.once('close', () => {
+      clearInterval(watch);
+      resolve();
+    });
+  });
+}
