@@ -101,8 +101,8 @@ export const e2eProject = {
     include: ['test/e2e/**/*.test.ts'],
     environment: 'node',
     globalSetup: ['test/setup/dist.ts'],
-    // Each launches a browser of its own: one at a time, and after everything else.
-    fileParallelism: false,
+    // Each launches a browser of its own, and waits for most of its time: two side by side, after everything else.
+    maxWorkers: 2,
     sequence: { groupOrder: 1 },
   },
 } satisfies TestProjectInlineConfiguration;

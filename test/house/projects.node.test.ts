@@ -17,7 +17,7 @@ interface Manifest {
 
 test('examples/README.md has each example', () => {
   const links = [...read('README.md').matchAll(/^\| \[([\w-]+)\]\(\1\) \|/gm)];
-  expect(links.map(([, name]) => name).toSorted()).toEqual(names.toSorted());
+  expect(new Set(links.map(([, name]) => name))).toEqual(new Set(names));
 });
 
 describe.each(names)('examples/%s', (name) => {

@@ -66,6 +66,8 @@ afterAll(() => {
 
 function createWorld({ profile, says }: (typeof apis)[string]) {
   sessionStorage.clear();
+  // Those of the world before: each step of the time would look through all of them.
+  vi.clearAllTimers();
   /** What is stored, by key, and since when. */
   const stored = new Map<string, { readonly status: number; readonly at: number }>();
   const created: string[] = [];
