@@ -118,7 +118,7 @@ export default defineConfig({
         transform(code, id) {
           // All is found from the Japanese part, too.
           if (id === '/@localSearchIndex') return code.replace(/"root": ([^,}]*)/, '$&, "ja": $1');
-          return id === '/@localSearchIndexroot'
+          return id === '/@localSearchIndexroot' && code.includes(anyPath)
             ? `${code.replaceAll(anyPath, '@docs/')}.replaceAll('@docs/', docsPath)`
             : undefined;
         },
