@@ -187,7 +187,7 @@ test.each(['index.html', 'retry.html', 'reference/axios.html', 'ja/'])(
 
 test.each([
   ['retry.html', 'concurrency limit', 'Concurrency limit'],
-  ['retry.html', 'useSafeSubmit', 'Forms'],
+  ['retry.html', 'useSafeSubmit', 'steadfetch/react'],
   ['ja/', '再試行', 'Steadfetch'],
   ['ja/', 'outbox', 'The outbox'],
 ])(
