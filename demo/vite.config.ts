@@ -2,7 +2,7 @@ import react from '@vitejs/plugin-react';
 import { msw } from 'msw/vite';
 import { defineConfig } from 'vite';
 import { withAddress } from './site/address.ts';
-import { docsPages } from './site/docs-pages.ts';
+import { docs } from './site/docs.ts';
 import { shells } from './site/shells.tsx';
 
 const url = process.env['DEMO_URL'];
@@ -23,7 +23,7 @@ export default defineConfig({
   plugins: [
     react(),
     msw({ mode: 'worker-only' }),
-    docsPages(),
+    docs(),
     shells(),
     url !== undefined && {
       name: 'address',

@@ -4,7 +4,7 @@ const page = (path: string): string => `docs/${path}.html`;
 export const links = {
   npm: 'https://www.npmjs.com/package/steadfetch',
   docs: page('index'),
-  japanese: page('ja'),
+  japanese: page('ja/index'),
   readme: page('readme'),
   acrossTabs: page('across-tabs'),
   exactlyOnce: page('exactly-once/figures'),

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseAst } from 'vite';
 import manifest from '../../package.json' with { type: 'json' };
@@ -167,7 +167,7 @@ function renderExport(name: string, path: string): string {
   if (!first) throw new Error(`${path} does not declare ${name}`);
   const doc = declarations.map(({ start }) => docBefore(source.text, start)).find(Boolean);
   if (doc === undefined) throw new Error(`${name} in ${path} has no documentation`);
-  const parts = [`### \`${name}\``, ...renderDoc(parseDoc(doc))];
+  const parts = [`## \`${name}\``, ...renderDoc(parseDoc(doc))];
   const declared = declarations.map(({ declaration }) => declaration as Node);
   // The implementation of an overloaded function is not one of its signatures.
   const overloads = declared.filter(({ type }) => type === 'TSDeclareFunction');
@@ -211,11 +211,11 @@ function signatureOf(declaration: Node, { text }: Source): string {
   return code.includes(' extends ') ? code : '';
 }
 
-/** docs/reference.md, made from the documentation of all that the entries export. */
-export function makeReference(): string {
-  // What several entries export is told once.
-  const told = new Set<string>();
-  const sections = entries.map((entry) => {
+/** The pages of docs/reference, by entry: made from the documentation of all that they export. */
+export function makeReference(): ReadonlyMap<string, string> {
+  // An export of several entries is on the page of the first.
+  const documented = new Set<string>();
+  const pages = entries.map((entry): [page: string, text: string] => {
     const path = `src/${entry}.ts`;
     const exported = read(path).body.flatMap(({ source, specifiers }) =>
       nodesOf(specifiers).map(({ exported: own }): [string, string] => [
@@ -223,20 +223,28 @@ export function makeReference(): string {
         join(dirname(path), nameOf(source)),
       ]),
     );
-    const fresh = exported.filter(([name, file]) => !told.has(`${name} ${file}`));
-    for (const [name, file] of fresh) told.add(`${name} ${file}`);
+    const fresh = exported.filter(([name, file]) => !documented.has(`${name} ${file}`));
+    for (const [name, file] of fresh) documented.add(`${name} ${file}`);
     const texts = fresh
       .toSorted(([one], [other]) => one.localeCompare(other, 'en'))
       .map(([name, file]) => renderExport(name, file));
     const id = entry === 'index' ? 'steadfetch' : `steadfetch/${entry}`;
-    return [`## \`${id}\``, ...texts].join('\n\n');
+    return [pageOf(entry), `${[`# \`${id}\``, ...texts].join('\n\n')}\n`];
   });
-  return `${[head, ...sections].join('\n\n')}\n`;
+  const lists = pages.map(([page, text]) => {
+    const [entry, ...names] = [...text.matchAll(/^##? `(.*)`$/gm)].map(([, name = '']) => name);
+    const links = names.map((name) => `[\`${name}\`](${page}#${name.toLowerCase()})`);
+    return `## [\`${entry}\`](${page})\n\n${links.join(', ')}`;
+  });
+  return new Map([['README.md', `${[head, ...lists].join('\n\n')}\n`], ...pages]);
 }
+
+const pageOf = (entry: string): string =>
+  `${entry === 'index' ? 'steadfetch' : entry.replace('/', '-')}.md`;
 
 const head = `# Reference
 
-Everything that the package exports, by the entry it is imported from. \`npm run reference\` makes this page from the documentation in the types, which your editor shows, too. Where an option can be given, and which value counts, is on the page about [retries](retry.md#where-an-option-is-given); what a request belongs to on that about [APIs](apis.md).`;
+Everything that the package exports, by the entry it is imported from. \`npm run reference\` makes these pages from the documentation in the types, which your editor shows, too. Where an option can be given, and which value counts, is on the page about [retries](../retry.md#where-an-option-is-given); what a request belongs to on that about [APIs](../apis.md).`;
 
 const stopRulesSection =
   /(?<=<!-- npm run reference writes this table -->\n\n).*?(?=\n\n<!-- end -->)/s;
@@ -258,6 +266,9 @@ export function makeRetryPage(): string {
 }
 
 if (import.meta.main) {
-  writeFileSync(join(root, 'docs/reference.md'), makeReference());
+  rmSync(join(root, 'docs/reference'), { recursive: true, force: true });
+  mkdirSync(join(root, 'docs/reference'));
+  for (const [page, text] of makeReference())
+    writeFileSync(join(root, 'docs/reference', page), text);
   writeFileSync(join(root, 'docs/retry.md'), makeRetryPage());
 }

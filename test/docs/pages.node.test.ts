@@ -1,10 +1,12 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { anchorOf } from '../../demo/site/render-page.ts';
+import { sidebar } from '../../docs/.vitepress/sidebar.ts';
+import { anchorOf, pages as sitePages, sitePathOf, toSite } from '../../docs/.vitepress/site.ts';
 import { folders } from '../house/import-rules.ts';
 import { compile, type Sample } from './compile.ts';
 import { makeReference, makeRetryPage } from './make-reference.ts';
+import { namedPages } from './named-pages.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -67,20 +69,50 @@ function hasHeading(page: string, anchor: string): boolean {
 }
 
 test('the pages that warnings name are there, with their headings', () => {
-  const links = [...source.matchAll(/'([\w/-]+\.md)(?:#([\w-]+))?'/g)];
+  const links = namedPages();
   expect(links.length).toBeGreaterThanOrEqual(8);
-  const broken = links.filter(
-    ([, name = '', anchor]) =>
-      !existsSync(join(root, 'docs', name)) ||
-      !(anchor === undefined || hasHeading(join('docs', name), anchor)),
-  );
-  expect(broken.map(([link]) => link)).toEqual([]);
+  const broken = links.filter((link) => {
+    const [name = '', anchor] = link.split('#');
+    const page = join('docs', name);
+    return !existsSync(join(root, page)) || !(anchor === undefined || hasHeading(page, anchor));
+  });
+  expect(broken).toEqual([]);
   // No other message names one: pageOf says where they are.
   expect(source.match(/\(docs\/[\w/-]+\.md|see docs\//g)).toBeNull();
 });
 
-test('docs/reference.md is what npm run reference makes of the types', () => {
-  expect(read('docs/reference.md')).toBe(makeReference());
+test('the sidebar has every page of the site once, but for the start of the Japanese part', () => {
+  const links = sidebar.flatMap(({ items = [] }) =>
+    items.flatMap((item) => [item, ...(item.items ?? [])]),
+  );
+  const files = sitePages.filter((page) => page !== 'docs/ja.md').map(sitePathOf);
+  expect(links.map(({ link = '' }) => link.replace(/^\/(.*)\.html$/, '$1.md')).toSorted()).toEqual(
+    files.toSorted(),
+  );
+});
+
+test('a link leads from one page of the site to another, and to nothing that the site does not have', () => {
+  const from = (page: string, ...links: string[]) => links.map((link) => toSite(link, page));
+  expect(from('docs/storms/README.md', '../retry.md#where', 'one-user.md', '#d')).toEqual([
+    '../retry.md#where',
+    'one-user.md',
+    '#d',
+  ]);
+  expect(
+    from('README.md', 'docs/README.md', 'docs/ja.md', 'test/size', 'https://a.example'),
+  ).toEqual(['index.md', 'ja/index.md', undefined, 'https://a.example']);
+  expect(from('docs/ja.md', 'README.md', 'retry.md')).toEqual(['../index.md', '../retry.md']);
+});
+
+test('headings have the anchors of GitHub', () => {
+  expect(anchorOf('What `Retry-After` is (and why)')).toBe('what-retry-after-is-and-why');
+  expect(anchorOf('導入 & A')).toBe('導入--a');
+});
+
+test('docs/reference is what npm run reference makes of the types', () => {
+  const made = makeReference();
+  expect(readdirSync(join(root, 'docs/reference')).toSorted()).toEqual([...made.keys()].toSorted());
+  for (const [page, text] of made) expect(read(join('docs/reference', page))).toBe(text);
 });
 
 test('the stop rules in docs/retry.md are what npm run reference makes of the code', () => {

@@ -21,7 +21,8 @@ export async function serveFolder(
 ): Promise<{ readonly url: string; readonly server: Server }> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://host');
-    const name = pathname.startsWith(path) ? pathname.slice(path.length) || 'index.html' : '';
+    const below = pathname.startsWith(path) ? pathname.slice(path.length) : '?';
+    const name = below.replace(/(?<=^|\/)$/, 'index.html');
     const type = types[extname(name)];
     try {
       const body = gzipSync(readFileSync(resolve(folder, decodeURIComponent(name))));

@@ -151,7 +151,7 @@ async function check(middleware: Middleware, socket: string): Promise<Report> {
   }
 }
 
-/** Keys and values that differ from run to run, cut; a bar would end the cell. */
+/** Keys and values that differ from run to run, cut; a bar would end the cell, and a tag would be HTML. */
 const steadied = (seen: string): string =>
   seen
     .replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, '…')
@@ -160,7 +160,8 @@ const steadied = (seen: string): string =>
     .replaceAll(/#[\w+/]{22}==/g, '#…')
     .replaceAll(/"id":\d+/g, '"id":…')
     .replaceAll(/\/(orders|invoices)\/\d+/g, '/$1/…')
-    .replaceAll('|', '\\|');
+    .replaceAll('|', '\\|')
+    .replaceAll('<', '&lt;');
 
 function section({ name, used, declares }: Middleware, { results, stopped }: Report): string[] {
   const violated = results.filter(({ finding }) => finding.kind === 'violated');
