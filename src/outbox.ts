@@ -14,7 +14,20 @@ export type {
 } from './outbox/query-adapter/outbox.ts';
 export type { EntryState, OutboxEntry } from './outbox/entries.ts';
 export { DeadLetterError, isDeadLetterError } from './outbox/errors.ts';
-export type { OutboxContext, OutboxHandler, OutboxPolicy } from './outbox/handler.ts';
+export type {
+  OutboxCoalesce,
+  OutboxContext,
+  OutboxHandler,
+  OutboxPolicy,
+} from './outbox/handler.ts';
+export { type Answering, answerOf } from './outbox/links/answer-of.ts';
+export { coalesceUnsent } from './outbox/links/coalesce.ts';
+export {
+  type Coalescer,
+  type OutboxLinks,
+  outboxLinks,
+  type OutboxLinksOptions,
+} from './outbox/links/outbox-links.ts';
 export type { NotDurableReason } from './outbox/store/disk.ts';
 export type { OutboxFilter } from './outbox/entries.ts';
 export type { OutboxState } from './outbox/state.ts';

@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module';
 
 /** A piece of the package that is to be another one in this worker. */
 export interface Patch {
-  /** Within src/. */
+  /** Within src/core/. */
   readonly file: string;
   /** It must be there exactly once. */
   readonly find: string;
@@ -19,7 +19,7 @@ export function applyPatches(patches: readonly Patch[]): void {
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
-      const own = patches.filter(({ file }) => url.endsWith(`/src/${file}`));
+      const own = patches.filter(({ file }) => url.endsWith(`/src/core/${file}`));
       if (own.length === 0) return loaded;
       // Node gives it as bytes.
       const text = Buffer.from(loaded.source as Uint8Array).toString();

@@ -11,7 +11,7 @@ export interface Variant {
 
 /** The text of a file of src. */
 export const sourceOf = (file: string): string =>
-  readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8');
+  readFileSync(new URL(`../../src/core/${file}`, import.meta.url), 'utf8');
 
 /** @throws Error when the package has no such text any more. */
 export function checkPatches({ patches }: Variant): void {

@@ -42,7 +42,7 @@ export function toAxiosError(
   return made;
 }
 
-/** Of what was not sent: the answer by which its origin has closed. An app reads its status, and what it says. */
+/** The answer that began the pause of a request that was not sent. An app reads its status and its body. */
 const answerBehind = ({ cause }: Error): Answer | undefined =>
   (Object(cause) as Partial<AxiosFailure>).response;
 

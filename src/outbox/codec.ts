@@ -127,11 +127,15 @@ export interface Unread {
   readonly error?: unknown;
 }
 
-/** The variables of an entry, as its handler takes them in this version of the app. */
+/**
+ * The variables of an entry, as its handler takes them in this version of the app. `fill` puts the answers into them
+ * that they refer to: where it is left out, they stay references.
+ */
 export async function readVariables(
   entry: Row,
   definition: HandlerDefinition | undefined,
   codec: Codec,
+  fill?: (variables: unknown) => Promise<unknown>,
 ): Promise<{ readonly variables: unknown } | Unread> {
   if (entry.isGone) return { reason: 'unreadable' };
   if (!definition) return { reason: 'handler-missing' };
@@ -140,8 +144,10 @@ export async function readVariables(
   let variables: unknown;
   try {
     variables = await codec.decode(entry.variables);
+    if (fill && entry.parents) variables = await fill(variables);
   } catch (error) {
-    return { reason: 'unreadable', error };
+    const isMissing = (error as Error).name === 'MissingAnswer';
+    return { reason: isMissing ? 'answer-missing' : 'unreadable', error };
   }
   if (entry.version === version) return { variables };
   try {

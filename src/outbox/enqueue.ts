@@ -12,6 +12,8 @@ import { reject } from '../core/lib/input/check.ts';
 import type { Codec } from './codec.ts';
 import { discarded, disposedOf, type EntryFacts } from './errors.ts';
 import { type HandlerDefinition, scopeOf } from './handler.ts';
+import { keysIn } from './links/answer-of.ts';
+import type { OutboxLinks } from './links/outbox-links.ts';
 import { laneOf, type Row, type Unplaced, unplace, untried } from './store/row.ts';
 import type { RowStore } from './store/row-store.ts';
 
@@ -103,15 +105,18 @@ export class Receipts {
     this.#take(id)?.reject(error);
   }
 
-  /** It has another id from now on. */
+  /** It has another id from now on; or it is one now with another entry, and ends as that does. */
   rename(id: string, next: string, entry?: Row): void {
     const known = this.#known.get(id);
-    if (!known) return;
+    const other = this.#known.get(next);
     this.#known.delete(id);
+    if (known && other) void other.promise.then(known.resolve, known.reject);
+    const going = other ?? known;
+    if (!going) return;
     const renamed = entry
       ? { facts: entry, entry: unplace(entry) }
-      : { facts: { ...known.facts, id: next }, entry: undefined };
-    this.#known.set(next, { ...known, ...renamed });
+      : { facts: { ...going.facts, id: next }, entry: undefined };
+    this.#known.set(next, { ...going, ...renamed });
     if (this.#unsaved.delete(id)) this.#unsaved.add(next);
   }
 
@@ -174,10 +179,13 @@ interface EnqueuerContext {
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly codec: Codec;
   readonly receipts: Receipts;
+  readonly links: OutboxLinks | undefined;
 }
 
 /** Where submissions are kept. */
 interface Keeper {
+  /** The entry with the answers that it refers to, as far as they are known. */
+  readonly refresh: (entry: Unplaced) => Promise<Unplaced>;
   readonly add: (entry: Unplaced, isWanted: () => boolean, isMoved: boolean) => Promise<Kept>;
   readonly discard: (id: string) => Promise<unknown>;
   /** Is told of each entry that is kept, as it is there; another press may have been first. */
@@ -259,7 +267,7 @@ export class Enqueuer {
     submission: Partial<GivenSubmission>,
     onProgress: OnProgress | undefined,
   ): Submitted {
-    const { clock, handlers, codec, receipts } = this.#context;
+    const { clock, handlers, codec, receipts, links } = this.#context;
     const operation = `outbox '${name}'`;
     if (this.#isOver) throw disposedOf(operation);
     const definition =
@@ -274,6 +282,13 @@ export class Enqueuer {
     const { key: id = createIdempotencyKey(), createdAt = nowMs, aheadMs } = submission;
     const { wasSent = false } = submission;
     const scope = scopeOf(operation, definition, variables);
+    if (process.env.NODE_ENV !== 'production' && !links && keysIn(variables).length > 0)
+      reject(
+        operation,
+        'variables',
+        'answerOf',
+        'without answerOf, or createOutbox with links: outboxLinks()',
+      );
     const entry = {
       ...untried,
       id,
@@ -289,6 +304,7 @@ export class Enqueuer {
       isRestored: wasSent,
       scope,
       blocks: scope,
+      ...links?.begin(definition, variables),
     } as const;
     const closing = codec.encode(operation, variables);
     // It is looked at in its turn.
@@ -296,7 +312,8 @@ export class Enqueuer {
     const known = receipts.begin(entry, onProgress);
     const saved = this.#turn.then(async () => {
       try {
-        const isDurable = await this.#keep(known, { ...entry, variables: await closing }, false);
+        const whole = await this.#keeper.refresh({ ...entry, variables: await closing });
+        const isDurable = await this.#keep(known, whole, false);
         return { isDurable };
       } catch (error) {
         if (!receipts.get(id)?.isKept && !isSteadfetchError(error)) recordUnkept(error);

@@ -5,6 +5,8 @@ import { readVariables } from './codec.ts';
 import { scopeOf } from './handler.ts';
 import type { Forget } from './clear.ts';
 import type { OutboxParts } from './delivery/engine.ts';
+import type { PageLinks } from './links/outbox-links.ts';
+import { keepResultMs, keysOf } from './store/linked.ts';
 import { isInPage } from './store/memory.ts';
 import { type Settled, pageSize, pagesOf } from './store/row-store.ts';
 import { type DeadReason, type Row, type RowError, type RowState, untried } from './store/row.ts';
@@ -22,10 +24,12 @@ export interface OutboxFilter<THandler extends string = string> {
 export class Entries {
   readonly #parts: OutboxParts;
   readonly #forget: Forget;
+  readonly #links: PageLinks | undefined;
 
-  constructor(parts: OutboxParts, forget: Forget) {
+  constructor(parts: OutboxParts, forget: Forget, links: PageLinks | undefined) {
     this.#parts = parts;
     this.#forget = forget;
+    this.#links = links;
   }
 
   readonly list = async ({ state, handler, scope, limit = pageSize }: OutboxFilter = {}): Promise<
@@ -39,6 +43,7 @@ export class Entries {
       if (found.length >= limit) break;
       const shown = pauses.of(entry) ? 'paused' : entry.state;
       const isWanted =
+        !this.#isOver(entry) &&
         (state ?? shown) === shown &&
         (handler ?? entry.handler) === entry.handler &&
         (scope ?? entry.scope) === entry.scope;
@@ -50,8 +55,13 @@ export class Entries {
   readonly find = async (id: string): Promise<OutboxEntry | undefined> => {
     await this.#parts.storage.ready();
     const entry = await this.#parts.engine.store.find(id);
-    return entry && this.#show(entry);
+    return entry && !this.#isOver(entry) ? this.#show(entry) : undefined;
   };
+
+  /** It is kept only because another may refer to its answer. */
+  #isOver({ isRead, doneAt = Infinity }: Row): boolean {
+    return !!isRead || doneAt + keepResultMs < this.#parts.clock.now();
+  }
 
   /** @returns the key by which it goes now; undefined when there is nothing to retry. */
   readonly retry = (id: string): Promise<string | undefined> =>
@@ -66,18 +76,26 @@ export class Entries {
 
   /** @returns the new key; undefined when there is no such entry, or it is being sent. */
   readonly edit = async (id: string, variables: unknown): Promise<string | undefined> => {
-    const { clock, codec, handlers } = this.#parts;
+    const { clock, codec, handlers, links } = this.#parts;
     const sealed = await codec.encode('outbox.edit', variables);
-    return this.#change(id, ({ handler }) => {
-      const definition = handlers.get(handler);
+    return this.#change(id, async (entry) => {
+      const definition = handlers.get(entry.handler);
       const ofHandler = definition && {
         version: definition.version,
         scope: scopeOf('outbox.edit', definition, variables),
+        ...links?.begin(definition, variables),
       };
+      const none = { parents: undefined, thing: undefined };
+      const given = { ...entry, ...none, variables: sealed, ...ofHandler };
+      const edited = (await this.#links?.refresh(given)) ?? given;
+      const { version, scope, parents, thing, variables: now } = edited;
       const as = (known: Row): Row => ({
         ...renew(known, clock),
-        variables: sealed,
-        ...ofHandler,
+        version,
+        scope,
+        parents,
+        thing,
+        variables: now,
       });
       return this.#revive(id, as);
     });
@@ -88,12 +106,12 @@ export class Entries {
     const { clock, others, storage, engine } = this.#parts;
     await storage.ready();
     const found = await storage.writeShown(() => engine.store.discard(id, clock.now()));
-    if (!found) return false;
+    if (!found || found.row.isRead) return false;
     const { row: entry } = found;
     const isInDoubt = entry.isInDoubt || entry.state === 'sending' || entry.state === 'done';
     this.#forget.one(id, { ...entry, isInDoubt }, error);
     others.post({ kind: 'discarded', id, isInDoubt });
-    if (found.next) this.#parts.onDue(found.next);
+    this.#parts.onFollow(found);
     this.#parts.onChange();
     return true;
   }
@@ -123,6 +141,7 @@ export class Entries {
       lastError: entry.lastError,
       processed: isDone ? 'yes' : mayBeDone ? 'unknown' : 'no',
       waitsFor: entry.waitsFor,
+      refersTo: entry.parents ?? [],
       reason: deadReason,
       pause,
       sentBy: this.#sentBy(entry),
@@ -141,10 +160,11 @@ export class Entries {
     id: string,
     act: (entry: Row) => Promise<Settled | undefined>,
   ): Promise<string | undefined> {
-    const { memory, receipts, others, storage, engine, onDue, onChange } = this.#parts;
+    const { memory, receipts, others, storage, engine, onDue, onFollow, onChange } = this.#parts;
     await storage.ready();
     const entry = await engine.store.find(id);
-    const { row: after, next } = (entry && (await act(entry))) ?? {};
+    const settled = entry && (await act(entry));
+    const after = settled?.row;
     if (!after) return undefined;
     if (after.id !== id) {
       memory.endWaiting(id, 'cancelled');
@@ -152,7 +172,7 @@ export class Entries {
       others.post({ kind: 'renamed', id, next: after.id });
     }
     onDue(after, true);
-    if (next) onDue(next);
+    onFollow(settled);
     onChange();
     return after.id;
   }
@@ -187,7 +207,8 @@ function redriveSafely(entry: Row, clock: Clock): Row {
 
 /** The same, as something new: nothing has been tried under its key. */
 function renew(entry: Row, clock: Clock): Row {
-  const fresh = { id: createIdempotencyKey(), createdAt: clock.now(), aheadMs: undefined };
+  const id = createIdempotencyKey();
+  const fresh = { id, createdAt: clock.now(), aheadMs: undefined, formerIds: keysOf(entry) };
   return { ...entry, ...untried, ...fresh };
 }
 
@@ -230,6 +251,8 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
    * cannot deliver it: a tab of that version does, or the next page. Undefined for all others.
    */
   readonly waitsFor: 'other-version' | undefined;
+  /** The keys of the entries whose answers it refers to, and is sent after: see `answerOf`. */
+  readonly refersTo: readonly string[];
   /** Why it needs a user; undefined unless it is dead. */
   readonly reason: DeadReason | undefined;
   /** The reason for which its attempt waits before it is sent, in any tab; undefined unless it is `paused`. */

@@ -27,6 +27,14 @@ export interface EntryFacts {
 export const isUnrepeatable = ({ deadReason, isInDoubt, isUnkeyed }: EntryFacts): boolean =>
   deadReason === 'not-repeatable' || (isInDoubt && !!isUnkeyed);
 
+/** Whether an entry is dead because the answer of another one is missing. */
+export const isForWantOfAnswer = (reason: DeadReason | undefined): boolean =>
+  reason === 'parent-dead' || reason === 'answer-missing';
+
+/** Whether a dead entry stays so when it is submitted once more under its key. */
+export const isDecidedElsewhere = (entry: EntryFacts): boolean =>
+  isUnrepeatable(entry) || needsNewKey(entry.deadReason) || isForWantOfAnswer(entry.deadReason);
+
 /** Whether the key of an entry that may have been done tells nothing any more. */
 export const needsNewKey = (reason: DeadReason | undefined): boolean =>
   reason === 'expired' || reason === 'age-unknown' || reason === 'cannot-find-out';

@@ -10,7 +10,7 @@ import {
   type SteadyJson,
   type StopReason,
 } from '../core/internal.ts';
-import { checkNames, reject } from '../core/lib/input/check.ts';
+import { checkNames, isFunction, reject } from '../core/lib/input/check.ts';
 import type { DeadReason, Row } from './store/row.ts';
 
 /** The second argument of a `mutationFn`. */
@@ -46,6 +46,23 @@ export interface OutboxContext {
 /** A policy for entries of an outbox, whose waits outlive the page. */
 export type OutboxPolicy = Omit<PolicyOptions, 'maxRetries' | 'deadlineMs'>;
 
+/** How two changes of one thing become one. */
+export interface OutboxCoalesce<TVariables = never> {
+  /**
+   * The thing that it changes: its id, which may be an `answerOf` the entry that creates it. Undefined for none.
+   */
+  readonly by: (variables: NoInfer<TVariables>) => string | undefined;
+  /**
+   * The variables of the earlier entry once it has this change in it, by the handler that it has; `'neither'` where the
+   * two leave nothing to do, as creating and deleting; `'both'` where they stay two. The id that stands for the
+   * earlier entry itself has no place in its variables.
+   */
+  readonly merge: (
+    earlier: { readonly handler: string; readonly variables: unknown },
+    later: NoInfer<TVariables>,
+  ) => { readonly variables: unknown } | 'neither' | 'both';
+}
+
 /** How entries of one name are delivered: by any tab, also after a reload, without the component. */
 export interface OutboxHandler<TVariables = never, TData = unknown> {
   /**
@@ -75,6 +92,11 @@ export interface OutboxHandler<TVariables = never, TData = unknown> {
    * letters until a later version can. @default none
    */
   readonly migrate?: ((variables: unknown, version: number) => NoInfer<TVariables>) | undefined;
+  /**
+   * How it is merged with the entry before it that changes the same thing, while surely nothing of that one was sent.
+   * Needs `links: outboxLinks({ coalesce: coalesceUnsent })`. @default none
+   */
+  readonly coalesce?: OutboxCoalesce<TVariables> | undefined;
   /** A user is asked after so many attempts. @default Infinity */
   readonly maxAttempts?: number | undefined;
   /** A user is asked after so long, in milliseconds. @default Infinity */
@@ -165,6 +187,7 @@ const names = [
   'onDead',
   'version',
   'migrate',
+  'coalesce',
   'maxAttempts',
   'maxAgeMs',
   // For the caches.
@@ -196,6 +219,9 @@ function check(operation: string, handler: OutboxHandler<unknown>): void {
     reject(operation, 'scope', scope, 'a string, or a function of the variables');
   if (migrate !== undefined && typeof migrate !== 'function')
     reject(operation, 'migrate', migrate, 'a function');
+  const { coalesce } = handler;
+  if (coalesce !== undefined && !(isFunction(coalesce?.by) && isFunction(coalesce.merge)))
+    reject(operation, 'coalesce', coalesce, 'an object with the functions by and merge');
   for (const option of ['maxRetries', 'deadlineMs']) {
     if (option in policy)
       reject(

@@ -12,13 +12,14 @@ import {
 } from './delivery/page.ts';
 import { Enqueuer, type Receipt, Receipts } from './enqueue.ts';
 import { Entries } from './entries.ts';
-import { disposedOf, isUnrepeatable, leftBehind, needsNewKey, toDeadLetter } from './errors.ts';
+import { disposedOf, isDecidedElsewhere, leftBehind, toDeadLetter } from './errors.ts';
 import type { HandlerDefinition } from './handler.ts';
+import type { OutboxLinks, PageLinks } from './links/outbox-links.ts';
 import { type Listeners, OtherTabs, Pauses, Successes } from './messages.ts';
 import { Redrive } from './redrive.ts';
 import { createDisplay, type Display, isAnyLeft } from './state.ts';
 import { EntryStorage, type OpenDatabase } from './storage.ts';
-import type { About } from './store/row-store.ts';
+import { type About, alsoChanged } from './store/row-store.ts';
 import type { DiskListener } from './store/disk.ts';
 import { isInPage } from './store/memory.ts';
 import { originOfLane, type Row } from './store/row.ts';
@@ -38,6 +39,7 @@ export interface OutboxCoreContext {
   readonly name: string;
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly cipher: OutboxCipher | undefined;
+  readonly links: OutboxLinks | undefined;
   readonly parallel: number;
   readonly open: OpenDatabase;
   /** Something is to be sent, and this page may not be there to do it. */
@@ -47,8 +49,8 @@ export interface OutboxCoreContext {
 
 /** Without a channel to the other tabs. */
 const pollMs = 5000;
-/** A result waits so long for the tab that submitted. */
-const keepResultMs = 600_000;
+/** Results that are not needed any more are looked for so often. */
+const sweepMs = 600_000;
 /** After so long, reads that failed when the disk was opened are tried again. */
 const resumeAgainMs = 5000;
 
@@ -65,6 +67,7 @@ export class OutboxCore {
   readonly #engine: Engine;
   readonly #redrive: Redrive;
   readonly #forget: Forget;
+  readonly #links: PageLinks | undefined;
   readonly #enqueuer: Enqueuer;
   readonly #successes: Successes;
   readonly #leaveWorld: () => void;
@@ -74,7 +77,7 @@ export class OutboxCore {
   #isDisposed = false;
 
   constructor(context: OutboxCoreContext) {
-    const { sender, network, ports, name, handlers, cipher, parallel } = context;
+    const { sender, network, ports, name, handlers, cipher, links, parallel } = context;
     const { clock } = sender;
     const mark = new ClearMark(name);
     const others = new OtherTabs(ports, name, this.#listenToTabs());
@@ -97,6 +100,7 @@ export class OutboxCore {
           : this.#engine.store.count(nowMs, page.pauses).catch(() => undefined),
       ),
       others,
+      links,
       clearing: () => mark.get(),
     };
     const storage = new EntryStorage({
@@ -108,7 +112,7 @@ export class OutboxCore {
         return database;
       },
       onSetAside: this.#announceSetAside,
-      onDue: this.#setDue,
+      onFollow: this.#announceFollowing,
       onOpen: (about) => void this.#resume(about),
       onLost: () => {
         this.#engine.forget();
@@ -118,10 +122,12 @@ export class OutboxCore {
     const engine = new Engine(page, storage, {
       onChange: this.#change,
       onDue: this.#setDue,
+      onFollow: this.#announceFollowing,
       onEnd: this.#end,
       onLoss: () => void this.#redrive.receiveAll(),
     });
-    const parts = { ...page, storage, engine, onChange: this.#change, onDue: this.#setDue };
+    const [onDue, onFollow] = [this.#setDue, this.#announceFollowing];
+    const parts = { ...page, storage, engine, onChange: this.#change, onDue, onFollow };
     this.#context = context;
     this.#page = page;
     this.display = page.display;
@@ -129,9 +135,13 @@ export class OutboxCore {
     this.#engine = engine;
     this.#redrive = new Redrive(parts);
     this.#forget = new Forget(parts, mark);
-    this.entries = new Entries(parts, this.#forget);
+    this.#links = links?.attach(parts, this.#forget);
+    this.entries = new Entries(parts, this.#forget, this.#links);
     this.#enqueuer = new Enqueuer(page, {
-      add: (...given) => engine.add(...given),
+      refresh: async (entry) => this.#links?.refresh(entry) ?? entry,
+      add: async (entry, isWanted, isMoved) =>
+        (isMoved ? undefined : await this.#links?.coalesce(entry)) ??
+        engine.add(entry, isWanted, isMoved),
       discard: (id) => this.entries.discard(id),
       onKept: (entry, isDurable) => this.#welcome(entry, isDurable),
     });
@@ -217,10 +227,12 @@ export class OutboxCore {
         void this.#announceDelivered({ idempotencyKey: id, handler, variables, data });
         void this.#redrive.resolve(id, { data });
         this.#planSweep();
+        void this.#links?.followInPage(id);
       },
       ended: ({ id }) => {
         this.#page.memory.endWaiting(id, 'failed');
         void this.#redrive.receive(id);
+        void this.#links?.followInPage(id);
       },
       renamed: ({ id, next }) => {
         this.#page.memory.endWaiting(id, 'cancelled');
@@ -308,11 +320,11 @@ export class OutboxCore {
   /** Forgets results that were not read in time, now and as long as there are others. */
   async #sweep(): Promise<void> {
     // Those that are left are younger; or the clock was set back, and they seem to be.
-    if (await this.#engine.store.sweep(this.#page.clock.now() - keepResultMs)) this.#planSweep();
+    if (await this.#engine.store.sweep(this.#page.clock.now())) this.#planSweep();
   }
 
   #planSweep(): void {
-    this.#setSweep ??= startAlarm(this.#page.clock, keepResultMs + 1000, () => {
+    this.#setSweep ??= startAlarm(this.#page.clock, sweepMs + 1000, () => {
       this.#setSweep = undefined;
       if (!this.#isDisposed) this.#sweep().catch(() => this.#planSweep());
     });
@@ -322,8 +334,11 @@ export class OutboxCore {
   async #welcome(entry: Row, isDurable: boolean): Promise<void> {
     const { id, state, attempts } = entry;
     if (isDurable && this.#page.network.isOffline()) this.#context.onLeft();
-    if (state === 'done') await this.#redrive.resolve(id);
-    else if (state === 'dead' && (isUnrepeatable(entry) || needsNewKey(entry.deadReason)))
+    if (state === 'done' && isInPage(entry)) {
+      const { receipts, codec } = this.#page;
+      receipts.resolve(id, await codec.decode(entry.result).catch(() => undefined));
+    } else if (state === 'done') await this.#redrive.resolve(id);
+    else if (state === 'dead' && isDecidedElsewhere(entry))
       this.#page.receipts.reject(id, toDeadLetter(entry));
     else if (attempts > 0 || state === 'dead') await this.entries.retry(id);
     this.#change();
@@ -348,12 +363,12 @@ export class OutboxCore {
 
   readonly #end: EntryListener['onEnd'] = (attempt, settled) => {
     const { id } = attempt.entry;
-    const { row, next } = settled ?? {};
+    const { row } = settled ?? {};
     if (attempt.change.kind === 'again' && !row) this.#page.memory.endWaiting(id, 'cancelled');
     // Another tab has it now, and announces its end; or it is gone.
     if (!settled) void this.#redrive.resolve(id, attempt.delivered);
     else this.#announceEnd(attempt, row);
-    if (next) this.#setDue(next);
+    if (settled) this.#announceFollowing(settled);
     this.#change();
   };
 
@@ -384,5 +399,18 @@ export class OutboxCore {
     }
     if (next) this.#setDue(next);
     this.#change();
+    void this.#links?.follow(left);
+  };
+
+  readonly #announceFollowing: EntryListener['onFollow'] = (settled) => {
+    const { receipts, others } = this.#page;
+    for (const row of alsoChanged(settled)) {
+      if (row.state !== 'dead') {
+        this.#setDue(row);
+        continue;
+      }
+      receipts.reject(row.id, toDeadLetter(row));
+      others.post({ kind: 'ended', id: row.id });
+    }
   };
 }

@@ -75,11 +75,14 @@ export class Redrive {
   }
 
   async #revive(id: string): Promise<boolean> {
-    const { engine, onDue } = this.#parts;
+    const { engine, onDue, onFollow } = this.#parts;
     const entry = await engine.store.find(id);
     if (!entry || this.#buried.has(id) || !this.#isRedrivable(entry)) return false;
     const revived = await engine.revive(id);
-    if (revived) onDue(revived.row);
+    if (revived) {
+      onDue(revived.row);
+      onFollow(revived);
+    }
     return !!revived;
   }
 

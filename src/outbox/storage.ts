@@ -6,7 +6,7 @@ import { DatabaseError, hasIndexedDb, type NotDurableReason, reasonOf } from './
 import type { DiskListener } from './store/disk.ts';
 import { joinRows, noDisk, PageRows } from './store/memory.ts';
 import type { Row } from './store/row.ts';
-import { type About, RowStore } from './store/row-store.ts';
+import { type About, RowStore, type Settled } from './store/row-store.ts';
 import type { Backend, Database, Durability, Transaction } from './store/schema.ts';
 
 /** Opens the database of an outbox. @see openIndexedDb */
@@ -17,7 +17,7 @@ interface StorageContext extends Required<Pick<DiskListener, 'onSetAside'>> {
   readonly display: Display;
   readonly open: OpenDatabase;
   /** A row on the disk was removed, because this page has it; with that the turn of another has come. */
-  readonly onDue: (next: Row) => void;
+  readonly onFollow: (settled: Settled) => void;
   /** A database was opened: what an earlier page, or an earlier connection, has left can be sent. */
   readonly onOpen: (about: About) => void;
   readonly onLost: () => void;
@@ -249,8 +249,8 @@ export class EntryStorage implements Backend {
   /** Sent from here and from there, an entry could take effect twice. */
   async #removeCopies(store: RowStore): Promise<void> {
     for (const id of this.#copies) {
-      const { next } = (await store.discard(id, this.#context.clock.now())) ?? {};
-      if (next) this.#context.onDue(next);
+      const discarded = await store.discard(id, this.#context.clock.now());
+      if (discarded) this.#context.onFollow(discarded);
       this.#copies.delete(id);
     }
   }

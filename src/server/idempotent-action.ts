@@ -38,8 +38,8 @@ export class Refusal<TData> {
 }
 
 /**
- * What an action returns to refuse a form: `data` becomes that of a state with the status `refused`. It is kept under
- * the key, and the next press gets a new one. Refuse before the first write: what was written stays.
+ * Refuses a form: an action returns it, and `data` becomes that of a state with the status `refused`. The refusal is
+ * stored under the key, and the next press gets a new key. Refuse before the first write: what was written stays.
  *
  * @example
  * ```ts

@@ -42,7 +42,10 @@ export interface OutboxPanelProps {
  * import { OutboxPanel } from 'steadfetch/ui';
  *
  * export const Outbox = () => (
- *   <OutboxPanel describe={({ variables }) => (variables as { title: string }).title} />
+ *   // One that cannot be read any more has no variables.
+ *   <OutboxPanel
+ *     describe={({ variables }) => (variables as { title: string } | undefined)?.title ?? 'Order'}
+ *   />
  * );
  * ```
  */

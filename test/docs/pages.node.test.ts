@@ -13,6 +13,7 @@ const filesIn = (folder: string, end: RegExp): string[] =>
     .filter((file) => end.test(file))
     .map((file) => join(folder, file));
 const pages = filesIn('docs', /\.md$/);
+const skills = filesIn('skills', /\.md$/);
 
 const nativeModules = `
 declare module 'react-native' {
@@ -29,8 +30,8 @@ declare module '@react-native-community/netinfo' {
 }
 `;
 
-test('every sample in docs and llms.txt compiles', () => {
-  const samples = [...pages, 'llms.txt'].flatMap((page): Sample[] =>
+test('every sample in docs, skills and llms.txt compiles', () => {
+  const samples = [...pages, ...skills, 'llms.txt'].flatMap((page): Sample[] =>
     [...read(page).matchAll(/```(?<kind>tsx?)\n(?<code>.*?)```/gs)].map(({ groups }, index) => {
       const { kind = '', code = '' } = groups ?? {};
       // One that others import says its name in its first line.
@@ -114,19 +115,31 @@ describe('docs/ja.md', () => {
 });
 
 describe('docs/internals.md', () => {
-  const told = [...read('docs/internals.md').matchAll(/^\| `([\w-]+)` \|/gm)].map(
-    ([, name = '']) => name,
-  );
+  const page = read('docs/internals.md');
+  const toldUnder = (head: string): string[] => {
+    const [, rows = ''] = page.split(`| folder of \`${head}\` | what is in it |\n|---|---|\n`);
+    return [...(rows.split('\n\n')[0] ?? '').matchAll(/^\| `([\w-]+)` \|/gm)].map(
+      ([, name = '']) => name,
+    );
+  };
+  const core = toldUnder('src/core').map((name) => `core/${name}`);
+  const told = [...toldUnder('src'), ...core];
 
   test('has every folder of src', () => {
-    const entries = readdirSync(join(root, 'src'), { withFileTypes: true });
-    const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    const foldersIn = (path: string): string[] =>
+      readdirSync(join(root, path), { withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => name);
+    const names = foldersIn('src').filter((name) => name !== 'core');
+    names.push(...foldersIn('src/core').map((name) => `core/${name}`));
     expect(told.toSorted()).toEqual(names.toSorted());
   });
 
   test('has them in the order in which they import', () => {
     const upwards = told.flatMap((name, index) =>
       (folders[name]?.folders ?? ['no place'])
+        .map((below) => below.replace(/^outbox\/.*/, 'outbox'))
+        .filter((below) => below !== 'core/internal.ts')
         .filter((below) => told.indexOf(below) <= index)
         .map((below) => `${name} imports ${below}`),
     );
@@ -184,6 +197,8 @@ const rootPages = [
   'SECURITY.md',
   'AGENTS.md',
   'llms.txt',
+  'examples/README.md',
+  ...skills,
 ];
 
 describe.each([...pages, ...rootPages])('%s', (page) => {

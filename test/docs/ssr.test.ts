@@ -6,15 +6,15 @@ const read = (path: string): string =>
   readFileSync(resolve(import.meta.dirname, '../..', path), 'utf8');
 const page = read('docs/ssr.md');
 
+const files = ['clients.ts', 'shop.ts', 'shop-page.tsx', 'providers.tsx'];
+
 test.each([
-  'shop/clients.ts',
-  'shop/shop.ts',
-  'shop/shop-page.tsx',
-  'shop/providers.tsx',
+  ...files.map((file) => `next/app/${file}`),
+  ...files.map((file) => `react-router/app/${file}`),
   'next/app/page.tsx',
   'next/app/stream-page.tsx',
   'next/app/stream-products.tsx',
   'react-router/app/home.tsx',
-])('docs/ssr.md has %s as npm run ssr builds it', (file) => {
-  expect(page).toContain(`\`\`\`${file.split('.')[1]}\n${read(`test/ssr/${file}`)}\`\`\``);
+])('docs/ssr.md has examples/%s', (file) => {
+  expect(page).toContain(`\`\`\`${file.split('.')[1]}\n${read(`examples/${file}`)}\`\`\``);
 });

@@ -1,5 +1,4 @@
 import 'fake-indexeddb/auto';
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { QueryClient } from '@tanstack/react-query';
 import {
   createSteadfetch,
@@ -19,12 +18,14 @@ import { openIndexedDb } from '../../src/outbox/store/disk.ts';
 import { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Row } from '../../src/outbox/store/row.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
+import { type Page, pageNow } from './page-now.ts';
 import { createLocks } from '../core/origin/locks.ts';
 import { createVirtualClock, type VirtualClock } from '../core/origin/virtual-clock.ts';
 
 /** A request as the server gets it. */
 export interface Arrival {
   readonly tab: number;
+  readonly method: string;
   readonly url: string;
   readonly key: string | null;
   readonly body: string;
@@ -209,6 +210,7 @@ export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): 
         request.signal.addEventListener('abort', () => reject(request.signal.reason));
         const arrival: Arrival = {
           tab,
+          method: request.method,
           url: request.url,
           key: request.headers.get('idempotency-key'),
           body,
@@ -322,16 +324,6 @@ function hang(native: IDBTransaction): void {
     if (type !== 'complete') listen(type, listener);
   };
 }
-
-/** A page, as what happens to its databases. */
-interface Page {
-  readonly watch: (mode: IDBTransactionMode | undefined) => void;
-  readonly faultNow: () => Fault;
-  readonly onOpen: () => void;
-}
-
-/** Which page runs: whatever follows from what it does, later too, is its own. */
-const pageNow = new AsyncLocalStorage<Page>();
 
 const { open: openReal } = IDBFactory.prototype;
 IDBFactory.prototype.open = function (...args) {

@@ -201,9 +201,9 @@ describe.each([
       await store.recordEnd(await claim(store, seq), tabA, done, seq * 1000);
     await store.acknowledge('1');
     expect((await store.list('done', 0, 10)).map(({ id }) => id)).toEqual(['2', '3']);
-    await store.sweep(2000);
+    await store.sweep(602_000);
     expect((await store.list('done', 0, 10)).map(({ id }) => id)).toEqual(['2', '3']);
-    await store.sweep(2001);
+    await store.sweep(602_001);
     expect((await store.list('done', 0, 10)).map(({ id }) => id)).toEqual(['3']);
   });
 

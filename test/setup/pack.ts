@@ -41,9 +41,17 @@ function textsForOldResolvers(): Map<string, string> {
   return texts;
 }
 
-/** The files that are packed besides those for old resolvers. */
-const packed = ['package.json', 'README.md', 'LICENSE', 'llms.txt', 'dist', 'docs'];
-const folders: readonly string[] = ['dist', 'docs'];
+/** What is packed besides the files for old resolvers. */
+export const packed: readonly string[] = [
+  'package.json',
+  'README.md',
+  'LICENSE',
+  'llms.txt',
+  'dist',
+  'docs',
+  'skills',
+];
+const folders: readonly string[] = ['dist', 'docs', 'skills'];
 
 function writeInto(folder: string): void {
   const texts = textsForOldResolvers();
@@ -60,10 +68,14 @@ function writeInto(folder: string): void {
   }
 }
 
-/** Packs what users install, from a copy of what has been built, into this folder; returns the path of the tarball. */
-export function packPackage(destination: string): string {
+/**
+ * Packs what users install, from a copy of what has been built, into this folder; returns the path of the tarball.
+ *
+ * @param from the project, or a copy of it that was built elsewhere.
+ */
+export function packPackage(destination: string, from = root): string {
   const copy = mkdtempSync(join(tmpdir(), 'steadfetch-pack-'));
-  for (const path of packed) cpSync(join(root, path), join(copy, path), { recursive: true });
+  for (const path of packed) cpSync(join(from, path), join(copy, path), { recursive: true });
   writeInto(copy);
   // One string and a shell, because npm is a script on Windows; so the folder goes by environment.
   const env = { ...process.env, npm_config_pack_destination: destination };

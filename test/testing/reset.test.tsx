@@ -17,7 +17,14 @@ import {
 import { useConnectivity, useOriginStatus, useSafeSubmit } from 'steadfetch/react';
 import { renderWithSteadfetch, resetSteadfetch, virtualTime } from 'steadfetch/testing';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { answer, fakeServer, type FakeServer, hang, origin, refuse } from '../core/fetch/fake-server.ts';
+import {
+  answer,
+  fakeServer,
+  type FakeServer,
+  hang,
+  origin,
+  refuse,
+} from '../core/fetch/fake-server.ts';
 import { setBrowserOnline } from '../core/react-query/network.ts';
 
 let time: ReturnType<typeof virtualTime>;

@@ -107,7 +107,7 @@ export function conditionalWrites(
       if (!wasOurs) return refuse(attempt, response, { ...failure, processed });
       // Frees its concurrency slot meanwhile. This attempt was refused, whatever earlier ones did.
       const refusal = { ...failure, processed: 'no' } as const;
-      attempt.sending?.settle(refusal, undefined, response);
+      attempt.sending?.end(refusal, undefined, response);
       const copy = response.clone();
       const said = await callWasOurs(attempt, request, copy);
       if (attempt.isAborted) {
@@ -142,7 +142,7 @@ function endAsDone(attempt: Attempt, response: Response, refusal: HttpFailure): 
   endExtensions(attempt, succeeded(response.status));
   attempt.request.operation.errors.recordRaw();
   attempt.end();
-  attempt.settle(refusal, undefined, response);
+  attempt.recordOutcome(refusal, undefined, response);
   discard(response);
 }
 

@@ -100,98 +100,25 @@ interface Signed {
  */
 export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
   inDevelopment(() => check(options));
-  const { headers, refresh, timeoutMs = defaultMs } = options;
+  const credentials = new Credentials(options);
   const sent = new WeakMap<SteadyRequest, Signed>();
-  const own = new WeakSet<AbortSignal>();
   const refused = new Map<string, number>();
-  let epoch = 0;
-  let running: Promise<boolean> | undefined;
-  let failures = 0;
-  let pausedUntil = -Infinity;
-  /** The last refresh was rejected: the login server could not be reached. */
-  let isUnreached = false;
-  let failedText: string | undefined;
-
-  /** Runs work with a signal that is aborted at the time limit. */
-  const callWithLimit = <T>(
-    context: FetchContext,
-    work: (signal: AbortSignal) => T | Promise<T>,
-  ): Promise<T> => {
-    const controller = new AbortController();
-    const expire = (): Error => {
-      const reason = new Error(`it has not settled within ${timeoutMs} ms`);
-      controller.abort(reason);
-      return reason;
-    };
-    return withLimit<T | Promise<T>>(context, () => work(controller.signal), expire, timeoutMs);
-  };
-  const warnOfFailure = (option: string, error: unknown, effect: string): void =>
-    inDevelopment(() =>
-      warn(options, option, `refreshOn401: ${option} failed (${textOf(error)}); ${effect}.`),
-    );
-  const read = async (context: FetchContext): Promise<Headers> => {
-    try {
-      return new Headers(headers && (await callWithLimit(context, headers)));
-    } catch (error) {
-      warnOfFailure('headers', error, 'requests are sent without credentials');
-      return new Headers();
-    }
-  };
-  const textIn = (given: Headers): string => JSON.stringify([...given]);
-
-  const renewNow = async (context: FetchContext): Promise<boolean> => {
-    const { clock, random } = context;
-    try {
-      const said = await callWithLimit(context, (signal) => {
-        own.add(signal);
-        return refresh({ signal });
-      });
-      isUnreached = false;
-      if (said !== false) {
-        epoch++;
-        failures = 0;
-        return true;
-      }
-    } catch (error) {
-      isUnreached = true;
-      warnOfFailure('refresh', error, 'the caller gets the 401');
-    }
-    failedText = textIn(await read(context));
-    const pauseMs = Math.min(greatestPauseMs, leastPauseMs * 2 ** failures++);
-    // Spread, so that not all tabs refresh at once.
-    pausedUntil = clock.now() + pauseMs * (1 + random() / 2);
-    return false;
-  };
-  /** Whether there are credentials other than the refused ones. */
-  const renew = async (
-    context: FetchContext,
-    { epoch: before, text }: Signed,
-    endpoint: string,
-  ) => {
-    if (before !== epoch || textIn(await read(context)) !== text) return true;
-    const now = context.clock.now();
-    const isPaused = now < pausedUntil && text === failedText;
-    if (!running && (isPaused || now < (refused.get(endpoint) ?? 0))) return false;
-    running ??= renewNow(context).finally(() => (running = undefined));
-    return running;
-  };
 
   /** Sets the current credentials on the request, and remembers them. */
   const sign = async (
     context: FetchContext,
     request: SteadyRequest,
-    unsigned: Omit<Signed, 'epoch' | 'text' | 'kept'>,
+    unsigned: Pick<Signed, 'init' | 'isOnce' | 'isAgain'>,
   ): Promise<RequestInit> => {
     const { init } = unsigned;
-    const before = epoch;
-    const given = await read(context);
+    const { given, ...version } = await credentials.read(context);
     const all = readHeaders(request.input, init);
     for (const [name, value] of given) all.set(name, value);
     const guarded = context.client
       ? { credentialNames: [...given.keys()] }
       : keepCredentials(request, init, given);
     const kept = context.client || !guarded ? undefined : given;
-    sent.set(request, { ...unsigned, epoch: before, text: textIn(given), kept });
+    sent.set(request, { ...unsigned, ...version, kept });
     return { ...init, ...guarded, headers: all };
   };
   /** Replaces the body of a Request, which can be sent once, by one that can be sent again. */
@@ -204,7 +131,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
     if (!given || init.body !== undefined || /^(GET|HEAD)$/.test(method))
       return { init, isOnce: isStream(init.body) };
     try {
-      const body = await callWithLimit(context, () => given.clone().blob());
+      const body = await credentials.callWithLimit(context, () => given.clone().blob());
       return { init: body.size > 0 ? { ...init, body } : init, isOnce: false };
     } catch {
       // The body cannot be copied. Sending the Request itself reports why.
@@ -233,16 +160,19 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
       const { context, request } = attempt;
       const { endpoint, signal: caller } = request;
       const signed = sent.get(request);
-      if (failure.status !== 401 || !signed || (caller && own.has(caller))) return undefined;
+      const isOwn = credentials.isRefreshing(caller);
+      if (failure.status !== 401 || !signed || isOwn) return undefined;
       if (signed.isAgain) {
         if (refused.size >= maxRefused) refused.clear();
         refused.set(endpoint, context.clock.now() + refusedMs);
         return undefined;
       }
       // The refresh holds no concurrency slot.
-      attempt.sending?.settle(failure, undefined, response);
-      const isNew = await untilAborted(caller, renew(context, signed, endpoint)).catch(() => false);
-      if (!isNew && isUnreached) renewableAt.set(failure, pausedUntil);
+      attempt.sending?.end(failure, undefined, response);
+      const mayStart = context.clock.now() >= (refused.get(endpoint) ?? 0);
+      const renewal = credentials.renew(context, signed, mayStart);
+      const isNew = await untilAborted(caller, renewal).catch(() => false);
+      if (!isNew && credentials.isUnreached) renewableAt.set(failure, credentials.pausedUntil);
       if (!isNew || signed.isOnce || caller?.aborted) return undefined;
       attempt.endForResend(failure, response);
       const signing = sign(context, request, { ...signed, isAgain: true });
@@ -250,6 +180,109 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
     },
   };
   return { [code]: made };
+}
+
+/** The credentials of an API, and the one refresh of them that runs at a time. */
+class Credentials {
+  /** The last refresh was rejected: the login server could not be reached. */
+  isUnreached = false;
+  /** After a failed refresh, no other starts before. */
+  pausedUntil = -Infinity;
+  readonly #options: RefreshOptions;
+  /** The signals of refreshes. */
+  readonly #own: WeakSet<AbortSignal> = new WeakSet();
+  /** Counts the refreshes that succeeded. */
+  #epoch = 0;
+  #running: Promise<boolean> | undefined;
+  #failures = 0;
+  /** The credentials that the last failed refresh left. */
+  #failedText: string | undefined;
+
+  constructor(options: RefreshOptions) {
+    this.#options = options;
+  }
+
+  /** Whether it is the signal of a refresh, whose own 401 refreshes nothing. */
+  isRefreshing(signal: AbortSignal | undefined): boolean {
+    return !!signal && this.#own.has(signal);
+  }
+
+  /** Reads the current credentials. `text` and `epoch` tell later whether they are still the same. */
+  async read(
+    context: FetchContext,
+  ): Promise<Pick<Signed, 'epoch' | 'text'> & { readonly given: Headers }> {
+    const epoch = this.#epoch;
+    const given = await this.#readHeaders(context);
+    return { epoch, text: JSON.stringify([...given]), given };
+  }
+
+  /** Refreshes them, unless they are other than the refused ones already. @returns whether there are others. */
+  async renew(
+    context: FetchContext,
+    { epoch, text }: Pick<Signed, 'epoch' | 'text'>,
+    mayStart: boolean,
+  ): Promise<boolean> {
+    if (epoch !== this.#epoch || (await this.read(context)).text !== text) return true;
+    const isPaused = context.clock.now() < this.pausedUntil && text === this.#failedText;
+    if (!this.#running && (isPaused || !mayStart)) return false;
+    this.#running ??= this.#refresh(context).finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  /** Runs work with a signal that is aborted at the time limit. */
+  callWithLimit<T>(
+    context: FetchContext,
+    work: (signal: AbortSignal) => T | Promise<T>,
+  ): Promise<T> {
+    const { timeoutMs = defaultMs } = this.#options;
+    const controller = new AbortController();
+    const expire = (): Error => {
+      const reason = new Error(`it has not settled within ${timeoutMs} ms`);
+      controller.abort(reason);
+      return reason;
+    };
+    return withLimit<T | Promise<T>>(context, () => work(controller.signal), expire, timeoutMs);
+  }
+
+  async #readHeaders(context: FetchContext): Promise<Headers> {
+    const { headers } = this.#options;
+    try {
+      return new Headers(headers && (await this.callWithLimit(context, headers)));
+    } catch (error) {
+      this.#warn('headers', error, 'requests are sent without credentials');
+      return new Headers();
+    }
+  }
+
+  async #refresh(context: FetchContext): Promise<boolean> {
+    const { clock, random } = context;
+    try {
+      const said = await this.callWithLimit(context, (signal) => {
+        this.#own.add(signal);
+        return this.#options.refresh({ signal });
+      });
+      this.isUnreached = false;
+      if (said !== false) {
+        this.#epoch++;
+        this.#failures = 0;
+        return true;
+      }
+    } catch (error) {
+      this.isUnreached = true;
+      this.#warn('refresh', error, 'the caller gets the 401');
+    }
+    this.#failedText = (await this.read(context)).text;
+    const pauseMs = Math.min(greatestPauseMs, leastPauseMs * 2 ** this.#failures++);
+    // Spread, so that not all tabs refresh at once.
+    this.pausedUntil = clock.now() + pauseMs * (1 + random() / 2);
+    return false;
+  }
+
+  #warn(option: string, error: unknown, effect: string): void {
+    inDevelopment(() =>
+      warn(this.#options, option, `refreshOn401: ${option} failed (${textOf(error)}); ${effect}.`),
+    );
+  }
 }
 
 const defaultMs = 10_000;

@@ -9,6 +9,8 @@ import type { SentRequest } from '../operation/facts.ts';
 import { createError, isNotSentError, NotSentError } from '../operation/errors.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
+import { unprovenOwner } from '../operation/owner.ts';
+import { isSafeMethod } from '../policy/operation.ts';
 import type { Admission } from '../origin/admission.ts';
 import type { Network, OriginOptions } from '../origin/origin.ts';
 import { createOrigins, type Origins } from '../origin/origins.ts';
@@ -42,6 +44,8 @@ interface Surroundings {
   readonly isOnServer: boolean;
   /** Whether the app is seen. Where nothing else tells whether a user waits, one does then. */
   readonly isSeen: () => boolean;
+  /** Whether a write that no operation is known of may be of a mutation that needs no network. */
+  readonly mayBeLocal: () => boolean;
 }
 
 /** The way out of an instance, past the admission of each origin. */
@@ -65,10 +69,10 @@ export function createAdmissions(
 ): Admissions {
   const { clock, random } = context;
   const { waits } = context.operations;
-  const { connectivity, network, rateLimit, isSeen } = surroundings;
+  const { connectivity, network, rateLimit, isSeen, mayBeLocal } = surroundings;
   const origins = createOrigins(clock, random, options, network, surroundings.reachOf);
 
-  const askOf = (operation: Operation, sent: SentRequest): Ask => {
+  const permitRequest = (operation: Operation, sent: SentRequest): Ask => {
     const { priority, whenDown, maxPauseMs } = operation.policyOf(sent);
     return {
       ...targetOf(operation, sent),
@@ -92,8 +96,8 @@ export function createAdmissions(
   // Without an async function: thousands may be kept waiting.
   const wait = (request: SteadyRequest, admission: Admission): Promise<Sending> => {
     const { operation, signal } = request;
-    const ask = askOf(operation, request);
-    return pauseAt(admission, ask, operation, signal, waits).then((release) => {
+    const wanted = permitRequest(operation, request);
+    return pauseAt(admission, wanted, operation, signal, waits).then((release) => {
       if (release === 'expired') throw refuse(operation, request, admission);
       if (release === 'dropped') throw dropped(request, request.signal);
       return grant(request, admission, release);
@@ -111,6 +115,8 @@ export function createAdmissions(
       (operation.errors.decision?.kind === 'stop' || operation.phase.kind === 'waiting')
     )
       throw dropped(request);
+    if (operation.isLone && network.isOffline() && !isSafeMethod(request.method) && mayBeLocal())
+      operation.attend(unprovenOwner);
     const admission = origins.admissionOf(
       url,
       api?.partition,
@@ -131,8 +137,8 @@ export function createAdmissions(
       const { at } = operation.route;
       if (!at) return true;
       const { admission, sent } = at;
-      const ask = askOf(operation, sent);
-      const release = await pauseAt(admission, ask, operation, undefined, waits);
+      const wanted = permitRequest(operation, sent);
+      const release = await pauseAt(admission, wanted, operation, undefined, waits);
       if (release === 'expired') {
         const error = refuse(operation, sent, admission);
         throw isNotSentError(error) ? toClientError(error, sent) : error;
@@ -153,6 +159,7 @@ const targetOf = (
   limitScope,
   risk,
   isNew: operation.attempt === 1,
+  isOnce: operation.isOnce,
   mayBeOffline: operation.owner.mayBeOffline,
 });
 

@@ -93,7 +93,7 @@ export interface ApiProfile {
   /** Its requests are idempotent whatever their method, such as queries sent by POST. @default false */
   readonly idempotent?: boolean | undefined;
   /**
-   * What is healthy or not as one, by a name, or by a function of method and URL that makes one.
+   * The unit of health: a name, or a function of method and URL that returns one.
    * @default the method and the path, without the query string and with ids folded:
    * `GET /orders/17?page=2` is `GET /orders/:id`
    * @example

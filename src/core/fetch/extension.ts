@@ -6,7 +6,7 @@ import type { BodyCheck } from './attempt/body/body-source.ts';
 import type { SteadyRequest } from './request.ts';
 
 /**
- * What an option of an API, or an operation with a submission, adds to a request. Each step is
+ * The steps that an option of an API, or an operation with a submission, adds to a request. Each step is
  * optional, and runs for all extensions of a request in the order of `extensionsOf`.
  *
  * | step | when | may |
@@ -28,7 +28,7 @@ export interface Extension extends Inspector {
   ) => Promise<RequestInit> | undefined;
   /** @throws NotSentError, or another error, when the request may not be sent any more. */
   readonly sign?: (attempt: Attempt) => Promise<void> | undefined;
-  /** What a redirect leads to that fetch was told not to follow; undefined where it is not asked. @throws where it may not be followed. */
+  /** Follows a redirect that fetch was told not to follow. Undefined: it has no part in redirects. @throws where it may not be followed. */
   readonly follow?: (attempt: Attempt, response: Response) => Promise<Response> | undefined;
   /** @throws the error that ends the attempt, where a body that it needs does not come. */
   readonly classify?: (

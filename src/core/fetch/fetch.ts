@@ -33,8 +33,8 @@ export type SteadyFetch = (input: RequestInfo | URL, init?: SteadyInit) => Promi
  * The same attempt for another client: a fetch that resolves on every status, as that of the
  * environment does. Give it to whatever takes a `fetch`: ky, ofetch, openapi-fetch, a GraphQL client.
  *
- * What the status means is known all the same: to the health of its endpoint, and to whoever decides on
- * the error that the client makes of it. Otherwise it does as `steady.fetch` does.
+ * The status still counts for the health of the endpoint, and for the decision about the error that the client makes
+ * of it. In all else it is `steady.fetch`.
  *
  * @throws what `steady.fetch` throws, but never an HttpError.
  *

@@ -35,14 +35,14 @@ export interface KeyedInit extends RequestInit {
   readonly step?: string | undefined;
 }
 
-/** What `steady.fetch` takes besides fetch's own init. */
+/** The options of `steady.fetch` besides fetch's own init. */
 export interface SteadyInit extends KeyedInit {
   /** The time limit of this attempt. @default that of the policy */
   readonly timeout?: Timeout | undefined;
   /** Sending this again does no harm, whatever its method: a search sent by POST. @default false */
   readonly idempotent?: boolean | undefined;
   /**
-   * What a good answer must be. `json` refuses one that neither says that it is JSON, nor is JSON or empty, with
+   * The content that a good answer must have. `json` refuses one that neither says that it is JSON, nor is JSON or empty, with
    * an `UnexpectedContentError`: something in between has answered. The body decides where the content type is
    * another than `application/json`, `*+json`, `text/plain`, `application/octet-stream` (or S3's
    * `binary/octet-stream`) or none. `any` takes every answer.
@@ -212,8 +212,8 @@ export function checkInit(init: SteadyInit): void {
 }
 
 /**
- * What is sent of a Request with an init of ours. Any member at all makes fetch forget the
- * Request's referrer (Fetch, "new Request", step 13): so it is named where the caller's init had none.
+ * Names the referrer of a Request in the init that it is sent with, unless the caller's init has one. Any member of an
+ * init makes fetch forget the Request's referrer (Fetch, "new Request", step 13).
  */
 export function keepReferrer<T extends RequestInit>(request: Request | undefined, init: T): T {
   if (!request || replacing.some((name) => (init as Record<string, unknown>)[name] !== undefined))

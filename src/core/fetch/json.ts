@@ -10,7 +10,7 @@ import {
   type SteadyInit,
 } from './init.ts';
 
-/** What `steady.json` takes besides the init of `steady.fetch`. */
+/** The options of `steady.json` besides the init of `steady.fetch`. */
 export interface JsonInit extends SteadyInit {
   /**
    * Sent as the JSON body, with its content type; the method is POST unless it is given.

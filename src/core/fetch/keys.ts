@@ -66,8 +66,8 @@ function recordUnkeyed(operations: Operations, request: SteadyRequest): void {
 }
 
 /**
- * What an earlier attempt may have done with its key is not sent without it: a `match` that fails, or another version of
- * the app, no longer declares its API; or it is sent past the context of its mutation.
+ * Refuses to send without a key a request that an earlier attempt may have done with one. Its API may no longer be
+ * declared (a `match` fails, or the app has another version), or it is sent past the context of its mutation.
  *
  * @param isWritten - Whether the app has written this key into the request itself.
  * @throws TypeError when that is so.
@@ -156,7 +156,7 @@ export const submissionExtension: SubmissionExtension = {
   recordStored({ submission, effects }, { answer, failure }) {
     if (!answer || !submission || headerOf(answer, 'idempotent-replayed') !== 'true') return;
     if (failure.processed !== 'no') return submission.recordStuck();
-    // Of what went with another key, or with none, it says nothing.
+    // The refusal says nothing of requests that went with another key, or with none.
     const isAll = submission.isRepeatable && !submission.isUnkeyed && !submission.past[0];
     if (!isAll) return;
     submission.recordRefused();

@@ -21,7 +21,7 @@ export function pauseAt(
       signal?.removeEventListener('abort', drop);
       resolve(release);
     });
-    // Whoever aborts while others are told is not asked to wait.
+    // A listener of a pause may have aborted it.
     if (signal?.aborted) return drop();
     signal?.addEventListener('abort', drop);
     waits.add(paused);
@@ -87,7 +87,7 @@ class PausedRequest implements PausedAttempt, WaitListener {
 
   #end(release: Release): void {
     if (this.#isOver) {
-      // Whoever aborts when they are told of their turn gives it back.
+      // A listener may have aborted it when its turn came: the permit goes back.
       if (typeof release === 'object') release.end();
       return;
     }

@@ -154,6 +154,9 @@ export class SteadyRequest implements RequestFacts, Live {
   get mayBeOffline(): boolean | undefined {
     return this.operation.owner.mayBeOffline;
   }
+  get isOnce(): boolean {
+    return this.operation.isOnce;
+  }
 
   /** It has its place among the writes. */
   setWrite(write: Write): void {

@@ -61,7 +61,7 @@ export async function send(
     }
   } catch (error) {
     // A no-op where its outcome is known: what an extension or a listener has thrown is no outcome.
-    attempt?.sending?.settle(failures.aborted);
+    attempt?.sending?.end(failures.aborted);
     request.end();
     throw error;
   } finally {

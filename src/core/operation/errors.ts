@@ -97,7 +97,7 @@ export class HttpError extends SteadfetchError {
   override readonly name = 'HttpError' as const;
   override readonly code = 'http' as const;
   declare readonly response: Response;
-  /** What the API says of it in Problem Details (RFC 9457); undefined if its body is another, or has not come within half a second. */
+  /** The Problem Details (RFC 9457) of the answer; undefined if its body is another, or has not come within half a second. */
   readonly problem: Problem | undefined = undefined;
   /** The status code of the answer, or the one that the `outcomes` of its API gives it. */
   get status(): number {

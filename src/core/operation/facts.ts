@@ -17,9 +17,9 @@ export interface RequestFacts {
   readonly keyed?: boolean | undefined;
   /** Declared to be idempotent, whatever its method. */
   readonly idempotent?: boolean | undefined;
-  /** The policies of the API and of the call. */
   /** Its API; `isKeyless`: it is declared to take no idempotency keys. */
   readonly api?: { readonly isKeyless?: boolean } | undefined;
+  /** The policies of the API and of the call. */
   readonly apiPolicy?: PolicyOptions | undefined;
   readonly callPolicy?: PolicyOptions | undefined;
   readonly toClientError?: ErrorMaker | undefined;
@@ -34,7 +34,7 @@ export interface SentRequest extends RequestFacts {
   readonly name: string;
   /** The endpoint whose health it counts for. */
   readonly endpoint: string;
-  /** What fails by itself: its URL or, where its API names its endpoint, that. */
+  /** The unit that fails by itself: its URL or, where its API names its endpoint, that. */
   readonly resource: string;
   /** The requests that a Retry-After of its answer applies to. */
   readonly limitScope: string;
@@ -44,6 +44,8 @@ export interface SentRequest extends RequestFacts {
   readonly risk: 0 | 1 | 2;
   /** It need not leave the device. */
   readonly mayBeOffline?: boolean | undefined;
+  /** It is of a query that its app never retries. */
+  readonly isOnce?: boolean | undefined;
 }
 
 /** The answer behind another client's error. */

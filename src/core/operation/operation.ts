@@ -127,6 +127,12 @@ export class Operation {
     return this.isLone || this.policyOf().maxRetries === 0;
   }
 
+  /** It is a query that its app never retries. */
+  get isOnce(): boolean {
+    const { maxRetries, whenDown } = this.policyOf();
+    return this.ref.kind === 'query' && maxRetries === 0 && whenDown === 'pause';
+  }
+
   notifyOwner(): void {
     this.owner.onChange(this);
   }

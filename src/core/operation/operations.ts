@@ -39,7 +39,7 @@ export class Operations {
   readonly waits: Set<Waiting> = new Set();
   /** The requests before their answers, and the runs of `retry`. */
   readonly live: Set<Live> = new Set();
-  /** What is begun now ends with this one. */
+  /** The present session. Operations that begin now end with it. */
   session: Session = new Session();
   /** The id of the newest one. */
   lastId = 0;
@@ -71,7 +71,7 @@ export class Operations {
     const { current } = this;
     this.session.end();
     this.session = new Session();
-    // What ends the session, the log-out, goes on.
+    // The log-out itself, which ends the session, goes on.
     current?.join(this.session);
     for (const one of this.live) one.endSession();
     for (const wait of this.waits) wait.drop();

@@ -68,6 +68,17 @@ export class Owner<Owned = unknown> {
 
 export const noOwner: Owner = new Owner();
 
+/** The owner of what need not leave the device, and of which nothing else is known. */
+export const unprovenOwner: Owner = new (class extends Owner {
+  override readonly mayBeOffline = true;
+  override isUnproven(): boolean {
+    return true;
+  }
+  override past(): Owner {
+    return this;
+  }
+})();
+
 /** The state that passes from one attempt to the next, if these are objects of their own. */
 export interface HandedOver {
   readonly ref: Omit<OperationRef, 'attempt'>;

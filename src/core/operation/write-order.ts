@@ -9,7 +9,7 @@ import type {
   WriteScope,
 } from '../tabs/write-message.ts';
 
-/** What a later write means to an earlier one: it comes too late, or it is not known yet whether it does. */
+/** A later write supersedes an earlier one, or it is still `open` whether it does. */
 export type Obstacle = 'superseded' | 'open';
 
 /** The operation of a write. */
@@ -67,7 +67,7 @@ function keepLast(all: Map<string, unknown>, most: number): void {
   }
 }
 
-/** What is known of the writes to one URL. */
+/** The known writes to one URL. */
 class Resource {
   readonly clock: Clock;
   /** Those that are over and may have been done: by what they change, the latest. */
@@ -90,7 +90,7 @@ class Resource {
     for (const earlier of this.#open) earlier.endIfSuperseded?.();
   }
 
-  /** What a later write means to this one; undefined where there is none. */
+  /** Whether a later write stands in the way of this one; undefined if none does. */
   obstacleTo(write: Write): Obstacle | undefined {
     this.#closeOld();
     const isIn = (all: Iterable<Done>): boolean =>
@@ -214,7 +214,7 @@ export class WriteOrder {
   readonly #share: () => ShareWrites | undefined;
   /** By URL, those written last at the end. */
   readonly #resources: Map<string, Resource> = new Map();
-  #say: ((word: WriteMessage) => void) | undefined;
+  #announce: ((word: WriteMessage) => void) | undefined;
   #lastTurn = 0;
 
   constructor(clock: Clock, share: () => ShareWrites | undefined) {
@@ -226,8 +226,8 @@ export class WriteOrder {
    * A request of this operation that writes is asked for. `isGuarded`: the server itself refuses it where something
    * else was written meanwhile.
    */
-  ask(writer: Writer, request: WrittenRequest, isGuarded: boolean): Write {
-    this.#say ??= this.#share()?.((name, write, state) => {
+  begin(writer: Writer, request: WrittenRequest, isGuarded: boolean): Write {
+    this.#announce ??= this.#share()?.((name, write, state) => {
       const elsewhere = this.#resourceAt(name);
       if (state === 'sent') elsewhere.open(write);
       else elsewhere.update(write, state === 'done');
@@ -246,7 +246,14 @@ export class WriteOrder {
   /** Tells the other tabs of a write to this URL. */
   announce({ place, method, fields }: Write, url: string, state: WriteMessage['state']): void {
     const agoMs = this.#clock.now() - place.at;
-    this.#say?.({ resource: resourceOf(url), write: place.turn, agoMs, method, fields, state });
+    this.#announce?.({
+      resource: resourceOf(url),
+      write: place.turn,
+      agoMs,
+      method,
+      fields,
+      state,
+    });
   }
 
   /** A write to one URL has made what is at another: `location`, as its answer says. */
@@ -269,7 +276,7 @@ export class WriteOrder {
   }
 }
 
-/** What a URL names: its query string counts, and neither its fragment nor a slash at the end of its path. */
+/** The resource that a URL names. Its query string counts; its fragment and a slash at the end of its path do not. */
 function resourceOf(url: string, base?: string): string {
   const parsed = toUrl(url, base);
   if (!parsed) return url;

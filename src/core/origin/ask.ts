@@ -22,6 +22,8 @@ export interface Target {
   readonly isNew: boolean;
   /** Whether it can succeed without a network: from a cache, or on this device. */
   readonly mayBeOffline?: boolean | undefined;
+  /** Whether its operation makes one attempt only, because the app says so: it passes an outage, or fails at once. */
+  readonly isOnce?: boolean | undefined;
   /** 0: it only reads. 1: it may be sent twice. 2: neither, so it probes only if no other attempt can. */
   readonly risk: 0 | 1 | 2;
 }

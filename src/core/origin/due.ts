@@ -46,7 +46,8 @@ function endWaits(origin: Origin, now: number, send: Send): number {
   for (const group of origin.queue.groups()) {
     const { waiters, shared } = group;
     const limitedUntil = origin.limits.leastUntil(shared.limitScope);
-    const isRefused = shared.isFailFast && !isUp(origin, shared);
+    const { isFailFast, isOnce } = shared;
+    const isRefused = (isFailFast || (isOnce && isAble(origin, shared))) && !isUp(origin, shared);
     // It is not sent before: its rate limit opens only after it expires.
     const isVain = (expiresAt: number): boolean => isRefused || limitedUntil > expiresAt;
     const endsAt = ({ expiresAt, endsFrom }: Waiter): number =>

@@ -10,7 +10,14 @@ const rereadMs = 1000;
 /** The facts that all attempts of a group share, so that the gates are checked once for all of them. */
 export type Shared = Pick<
   Ask,
-  'endpoint' | 'limitScope' | 'mayBeOffline' | 'risk' | 'isNew' | 'isFailFast' | 'priority'
+  | 'endpoint'
+  | 'limitScope'
+  | 'mayBeOffline'
+  | 'risk'
+  | 'isNew'
+  | 'isOnce'
+  | 'isFailFast'
+  | 'priority'
 > &
   Pick<Waiter, 'hasFailed'>;
 
@@ -226,10 +233,11 @@ export class WaitQueue {
     begun: Pick<Waiter, 'expiresAt' | 'endsFrom' | 'hasFailed'>,
     listener: WaitListener,
   ): Waiter {
-    const { endpoint, limitScope, mayBeOffline, isFailFast, priority, risk, isNew } = request;
+    const { endpoint, limitScope, mayBeOffline, isFailFast, priority, risk, isNew, isOnce } =
+      request;
     // Whether it is new matters only for what is never repeated: `Health.passesAt`.
     const isFirst = isNew && risk === 2;
-    const facts = [endpoint, limitScope, mayBeOffline, isFailFast, priority, risk, isFirst];
+    const facts = [endpoint, limitScope, mayBeOffline, isFailFast, priority, risk, isFirst, isOnce];
     const key = [...facts, begun.hasFailed].join('\n');
     const waiter = { request, listener, key, askedAt: request.askedAt, ...begun };
     this.#insert(waiter);

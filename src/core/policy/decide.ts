@@ -80,8 +80,8 @@ export interface DecideContext {
    */
   readonly isAlone?: boolean;
   /**
-   * Whether nothing is paused for it: another client sent the request, so that its endpoint is unknown, or its
-   * URL fails while others of its endpoint answer. @default false
+   * Whether no pause takes the place of its waits: another client sent the request, so that its endpoint is unknown,
+   * its URL fails while others of its endpoint answer, or the app's own `retry` counts its attempts. @default false
    */
   readonly isUnpaused?: boolean;
   /** Whether a later write to its URL was sent, which another attempt would undo. @default false */
@@ -105,9 +105,14 @@ export const isOwed = (
 export const retryAfterJitter = 0.1;
 /**
  * A query whose requests another client sends is never paused while its server is down. Retries are all it
- * has, so they reach as far as React Query's own, with up to a twentieth on top.
+ * has, so they reach as far as React Query's own, with up to a twentieth on top: at most that of its third retry.
  */
-export const foreignJitter = 0.05;
+const foreignJitter = 0.05;
+const longestJittered = 4000;
+
+/** React Query's own wait, with jitter on top. */
+export const spreadWait = (ms: number, random: Random): number =>
+  Math.floor(ms + foreignJitter * Math.min(ms, longestJittered) * random());
 
 /**
  * Decides what follows a failed attempt. Total and pure: every failure gets a decision, and a `shouldRetry`
@@ -133,7 +138,11 @@ export function decide(
   const { attempt, trials = 0 } = operation;
   const reason = whyRetry(failure);
   // A known rate limit releases its requests one by one, so no wait of this operation's own is added.
-  const isPaced = reason === 'rate-limited' && limitedMs > 0 && limitedMs >= (retryAfterMs ?? 0);
+  const isPaced =
+    !context.isUnpaused &&
+    reason === 'rate-limited' &&
+    limitedMs > 0 &&
+    limitedMs >= (retryAfterMs ?? 0);
   let drawn: Wait | undefined;
   const failed: FailedAttempt = {
     failure,
@@ -191,6 +200,19 @@ interface FailedAttempt {
   readonly wait: () => Wait;
 }
 
+type Retried = Pick<OperationFacts, 'retriedFor' | 'previousBackoffMs'>;
+
+/** Where its first retry was earlier than React Query's own, the second makes up for that. */
+const owedMs = ({ retriedFor, previousBackoffMs = Infinity }: Retried, baseMs: number): number =>
+  retriedFor.length === 1 ? Math.max(0, baseMs - previousBackoffMs) : 0;
+
+/** The wait before a retry that the app's own `retry` grants where the policy stops: React Query's own. */
+export function ownDelay(failureCount: number, retried?: Retried): number {
+  const { baseMs, factor, capMs } = retryDefaults;
+  const owed = retried ? owedMs(retried, baseMs) : 0;
+  return Math.min(capMs, baseMs * factor ** failureCount) + owed;
+}
+
 function drawWait({
   failure,
   reason,
@@ -215,12 +237,8 @@ function drawWait({
   const backoff = isUnpaused ? 'none' : policy.backoff;
   // Field by field: spreading the policy takes several times as long.
   const stepMs = backoffDelay({ backoff, baseMs, factor, capMs, retry, previousBackoffMs }, random);
-  // Where its first retry was earlier than React Query's own, the second makes up for that.
-  const { baseMs: firstMs } = policy;
-  const owedMs =
-    operation.retriedFor.length === 1 ? Math.max(0, firstMs - (previousBackoffMs ?? firstMs)) : 0;
   const backoffMs = isUnpaused
-    ? Math.floor((stepMs + owedMs) * (1 + foreignJitter * random()))
+    ? spreadWait(stepMs + owedMs(operation, policy.baseMs), random)
     : stepMs;
   const leastMs =
     retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));

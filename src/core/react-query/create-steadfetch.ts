@@ -1,5 +1,5 @@
 import { createSlot } from '../lib/slot.ts';
-import { focusManager, QueryClient } from '@tanstack/react-query';
+import { focusManager, type QueryClient } from '@tanstack/react-query';
 import { isReachable } from '../connectivity/reach.ts';
 import { defineApis } from '../fetch/api.ts';
 import { Lines } from '../fetch/attempt/line.ts';
@@ -15,22 +15,15 @@ import { admitInOrder } from '../fetch/order/admit-in-order.ts';
 import { createSleepDetector } from '../lib/timer.ts';
 import { forgetMade, replaceEarlier } from '../lib/browser/hot-update.ts';
 import { forgetTab } from '../lib/browser/tab-names.ts';
-import { checkOrigin } from '../origin/origin.ts';
-import {
-  createSteadyClock,
-  type Random,
-  systemClock,
-  systemRandom,
-  systemTransport,
-} from '../lib/clock.ts';
-import { callApp, reporterOf } from '../lib/input/callback.ts';
-import { checkNames, checkValue, isFunction, isShare } from '../lib/input/check.ts';
+import { systemTransport } from '../lib/clock.ts';
 import { checkMade, codeOf } from '../lib/input/made-by.ts';
-import { definePolicy, inPolicy, presets } from '../policy/options.ts';
-import { type ConnectivityCode, createBrowserNetwork } from './network.ts';
+import { definePolicy } from '../policy/options.ts';
+import { caller, checkConfig, type Given, readConfig } from './config.ts';
+import { createBrowserNetwork } from './network.ts';
 import { createLifecycle } from './query/lifecycle.ts';
 import { createQueryRecords } from './query/records.ts';
 import { FailureLedger } from './query/failure-ledger.ts';
+import { isAnyLocal } from './mutation/lifecycle.ts';
 import { watchResumed } from './mutation/resumed.ts';
 import { createPersister } from './query/persister.ts';
 import { isServer, register, registerSteady } from './instance.ts';
@@ -46,65 +39,6 @@ import type {
 } from './steadfetch.ts';
 import { createOverdueRetries } from './query/refetch.ts';
 import type { ObserveCode } from './observe.ts';
-
-const caller = 'createSteadfetch';
-
-const names: readonly (keyof SteadfetchConfig)[] = [
-  'policy',
-  'apis',
-  'health',
-  'connectivity',
-  'tabs',
-  'rateLimit',
-  'concurrency',
-  'fetch',
-  'clock',
-  'random',
-  'observe',
-];
-
-/** What belongs to a profile of an API. */
-const inApis = {
-  match: 'apis: [{ match }]',
-  idempotency: 'apis: [{ match, idempotency }]',
-  idempotent: 'apis: [{ match, idempotent }]',
-  partition: 'apis: [{ match, partition }]',
-  auth: 'apis: [{ match, auth }]',
-  outcomes: 'apis: [{ match, outcomes }]',
-  classifyResponse: 'apis: [{ match, outcomes: classifyOutcomes({ classifyResponse }) }]',
-  classifyError: 'apis: [{ match, outcomes: classifyOutcomes({ classifyError }) }]',
-} as const;
-
-/** What these options must be. */
-const allowed = {
-  random: 'a function',
-  fetch: 'a function',
-  apis: "a list of profiles, as [{ match: '/api' }]",
-  clock: 'an object with now, setTimeout, clearTimeout',
-} as const;
-
-const isClock = (value: unknown): boolean => {
-  const { now, setTimeout, clearTimeout } = Object(value) as Record<string, unknown>;
-  return [now, setTimeout, clearTimeout].every(isFunction);
-};
-
-/** A wait that is made from no number would be none, or endless. */
-const guardRandom = (own: Random): Random => {
-  const rule = process.env.NODE_ENV !== 'production' && 'Math.random is asked';
-  const onMistake = reporterOf(own, 'random', rule);
-  return () => callApp(own, isShare, onMistake) ?? systemRandom();
-};
-
-/** For development. @throws TypeError when the options are none, or one of them has another name. */
-function checkConfig(config: SteadfetchConfig): void {
-  // It has no members of its own that could be wrong names.
-  if (config instanceof QueryClient)
-    throw new TypeError(
-      `${caller}: its argument is a QueryClient, and must be an object of options. It is the other ` +
-        `way round: new QueryClient({ defaultOptions: steady.defaultOptions }).`,
-    );
-  checkNames(caller, config, names, { ...inPolicy(true), ...inApis });
-}
 
 /** In React Native, AppState says it to React Query. */
 const isSeen = (): boolean =>
@@ -129,33 +63,11 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   return observing ? observing.observe(others, create) : create(others);
 }
 
-function create(config: SteadfetchConfig): Steadfetch {
-  const origin = checkOrigin(caller, config);
-  const { connectivity } = config;
-  const watching = checkMade(caller, 'connectivity', connectivity, 'watchConnectivity');
-  const watch = codeOf<ConnectivityCode>(watching);
-  const rateLimit = checkMade(caller, 'rateLimit', config.rateLimit, 'rateLimitFields');
-  const given = <Name extends keyof typeof allowed>(
-    name: Name,
-    isRight: (value: unknown) => boolean,
-  ): SteadfetchConfig[Name] =>
-    checkValue(
-      caller,
-      name,
-      config[name],
-      isRight,
-      process.env.NODE_ENV !== 'production' && allowed[name],
-    );
-  const ownRandom = given('random', isFunction);
-  const random = ownRandom ? guardRandom(ownRandom) : systemRandom;
-  const transport = given('fetch', isFunction) ?? systemTransport;
-  const apis = given('apis', Array.isArray) ?? [];
-  const wall = given('clock', isClock) ?? systemClock;
-  // Durations are measured with it: a wall clock that is set makes nobody wait for longer.
-  const clock = createSteadyClock(wall);
-  const policy = definePolicy(caller, presets.interactive, config.policy);
+/** The parts of an instance, and how they are ended. */
+function wire({ origin, watch, rateLimit, ...given }: Given) {
+  const { clock, apis, policy, transport } = given;
   const emitter = new Emitter();
-  const environment = { clock, random, policy, emitter, ...defineApis(apis, policy) };
+  const environment = { ...given, emitter, ...defineApis(apis, policy) };
   const operations = new Operations(environment);
   const signals: Signals = createSlot();
   const ledger = new FailureLedger(clock);
@@ -164,8 +76,6 @@ function create(config: SteadfetchConfig): Steadfetch {
   const sleepDetector = createSleepDetector(clock);
   const shared = {
     ...environment,
-    wall,
-    transport,
     operations,
     signals,
     ledger,
@@ -186,6 +96,7 @@ function create(config: SteadfetchConfig): Steadfetch {
     }),
     isOnServer: isServer(),
     isSeen,
+    mayBeLocal: () => clients().some(isAnyLocal),
     rateLimit,
   });
   const { origins } = admissions;
@@ -196,9 +107,6 @@ function create(config: SteadfetchConfig): Steadfetch {
   const overdue = createOverdueRetries(clock, sleepDetector, clients, byQuery.get, () =>
     origins.reconsider(),
   );
-  const endWaits = (): void => {
-    for (const wait of operations.waits) wait.drop();
-  };
   const recordStray =
     process.env.NODE_ENV !== 'production' && !isServer()
       ? createStrayWatch(operations, () => clients().length > 0)
@@ -227,17 +135,13 @@ function create(config: SteadfetchConfig): Steadfetch {
       return lone;
     },
   };
-  const { fetch, rawFetch } = createFetch(context);
-  const instance = {
-    ...context,
+  const endWaits = (): void => {
+    for (const wait of operations.waits) wait.drop();
+  };
+  return {
     context,
-    fetch,
-    rawFetch,
-    connectivity: watched?.connectivity,
     network,
-    persist: createPersister.bind(undefined, context),
-    own: undefined,
-    cleared: new Set<() => Promise<void>>(),
+    connectivity: watched?.connectivity,
     forget() {
       endWaits();
       origins.forget();
@@ -245,6 +149,34 @@ function create(config: SteadfetchConfig): Steadfetch {
       ledger.forget();
       watched?.connectivity.forget();
     },
+    dispose() {
+      endWaits();
+      watched?.dispose();
+      browser.dispose();
+      origins.dispose();
+      overdue.dispose();
+      unwatchResumed?.();
+      lifecycle.dispose();
+    },
+  };
+}
+
+function create(config: SteadfetchConfig): Steadfetch {
+  const wired = wire(readConfig(config));
+  const { context, network, connectivity } = wired;
+  const { policy, emitter, lifecycle, operations, ledger } = context;
+  const { fetch, rawFetch } = createFetch(context);
+  const instance = {
+    ...context,
+    context,
+    fetch,
+    rawFetch,
+    connectivity,
+    network,
+    persist: createPersister.bind(undefined, context),
+    own: undefined,
+    cleared: new Set<() => Promise<void>>(),
+    forget: () => wired.forget(),
   };
 
   const queryOptions = ({ fallback, ...own }: QueryPolicyOptions = {}): RetryPair & QueryBasics => {
@@ -298,13 +230,7 @@ function create(config: SteadfetchConfig): Steadfetch {
         forgetInstance(steady);
         forgetMade(steady);
       }
-      endWaits();
-      watched?.dispose();
-      browser.dispose();
-      origins.dispose();
-      overdue.dispose();
-      unwatchResumed?.();
-      lifecycle.dispose();
+      wired.dispose();
     },
   };
   registerSteady(steady, instance);

@@ -68,7 +68,7 @@ function warnOfNoRetry(steady: Steadfetch): void {
   );
 }
 
-/** What is undefined counts as not given, and does not overwrite. */
+/** Leaves out undefined options, so that they overwrite nothing. */
 function set<T extends object>(options: T | undefined): Partial<T> {
   return Object.fromEntries(
     Object.entries(options ?? {}).filter(([, value]) => value !== undefined),

@@ -36,7 +36,7 @@ export type InnerPersister = <T, K extends QueryKey>(
 export interface Instance extends LoopContext {
   /** The clock of this environment: what outlives the page is dated by it. */
   readonly wall: Clock;
-  /** What is known of each query. */
+  /** The record of each query. */
   readonly byQuery: QueryRecords;
   readonly origins: Origins;
   readonly waitingWrites: WaitingWrites;
@@ -46,14 +46,14 @@ export interface Instance extends LoopContext {
     readonly meet: (client: QueryClient) => void;
     readonly onSessionEnd: (client: QueryClient, listener: () => void) => void;
   };
-  /** What a log-out clears: it rejects where something stays. */
+  /** Called at a log-out to clear something. One that rejects has left something behind. */
   readonly cleared: Set<() => Promise<void>>;
   /** Undefined where the network is not watched. */
   readonly connectivity: Connectivity | undefined;
   readonly network: Network;
   readonly fetch: SteadyFetch;
   readonly rawFetch: RawFetch;
-  /** What its requests are sent by: the devtools put faults in front of it. */
+  /** The context of its requests. The devtools put faults in front of its transport. */
   readonly context: Omit<FetchContext, 'transport'> & { transport: Transport };
   /** Makes the persister of its queries, around one of the app's own. */
   readonly persist: (inner?: InnerPersister) => SteadyPersister;
@@ -61,7 +61,7 @@ export interface Instance extends LoopContext {
   readonly own: PolicyOptions | undefined;
   /** Ends what is paused or waits in a loop of ours, and forgets all that was learned. */
   readonly forget: () => void;
-  /** What a query of these options shows when it fails for good. */
+  /** The fallback of a query of these options. */
   readonly fallback?: MadeBy<'fallback'> | undefined;
 }
 
@@ -98,7 +98,7 @@ export function instanceOfSteady(steady: unknown, operation: string): Instance {
   );
 }
 
-/** What is allowed where an instance is. One of another copy of the package is for nobody to see. */
+/** Names what an argument must be. An instance of another copy of the package is not recognised, and is named as such. */
 export function whatIsMade(steady: unknown): string {
   const { queryPolicy } = Object(steady) as Partial<Steadfetch>;
   const isForeign = process.env.NODE_ENV !== 'production' && typeof queryPolicy === 'function';
@@ -113,7 +113,7 @@ export function instanceBehind(option: unknown): Instance | undefined {
   return typeof option === 'function' ? instances.get(option) : undefined;
 }
 
-/** What a query of these options shows when it fails for good: also with a `retry` or a persister of its own. */
+/** The fallback of a query of these options, also with a `retry` or a persister of its own. */
 export function ownFallback({
   persister,
   retry,
@@ -127,7 +127,7 @@ export function ownFallback({
   );
 }
 
-/** What a query's options add to the policy. The app's own number of retries stands above all. */
+/** The policy of a query's options. The app's own number of retries stands above all. */
 export function ownPolicy({
   retry,
   retryDelay,

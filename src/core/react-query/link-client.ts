@@ -46,7 +46,7 @@ function fetchFor(
  * `fetch` with each call: openapi-fetch, ky, Hey API. What it makes of itself, as by `ky.extend`, is linked, too.
  *
  * A browser does not tell which signal that of a `Request` was made from. Without this, a request that openapi-fetch
- * sends after an `await` belongs to nobody: it gets no idempotency key, and no policy of its query.
+ * sends after an `await` belongs to no operation: it gets no idempotency key, and no policy of its query.
  *
  * @throws TypeError when its first argument is not what `createSteadfetch` returns, or its second is no client.
  *
@@ -68,7 +68,7 @@ export function linkClient<T extends object>(steady: Steadfetch, client: T): T {
     get(target, key) {
       const value: unknown = Reflect.get(target, key);
       const { configurable = true } = Reflect.getOwnPropertyDescriptor(target, key) ?? {};
-      // What is frozen must stay what it is.
+      // A proxy must return a frozen member unchanged.
       return isMember(value) && configurable && typeof key === 'string' ? link(value) : value;
     },
     apply(target, caller, args: unknown[]) {

@@ -2,7 +2,7 @@ import type { Query, QueryCache, QueryClient } from '@tanstack/react-query';
 import { systemClock } from '../lib/clock.ts';
 import { wholeStack } from '../lib/browser/hot-update.ts';
 import { findMeant } from '../lib/input/nearest.ts';
-import { isMarked, mark, warn } from '../lib/input/warn.ts';
+import { isMarked, mark, policyAlone, used, warn } from '../lib/input/warn.ts';
 import { shown } from '../lib/input/url.ts';
 import { reportOf } from '../operation/error-info.ts';
 import { type Operation, operationOf } from '../operation/operation.ts';
@@ -22,8 +22,6 @@ const mostFailures = 2;
 /** So many requests of no operation are remembered, by their names. */
 const maxStrays = 50;
 
-const used = 'used by a query';
-
 /** A query has the options of this instance, whatever its persister. */
 export function markAsUsed(instance: object): void {
   mark(instance, used);
@@ -37,7 +35,8 @@ export function createStrayWatch(
   const strays = new Map<string, { readonly operation: Operation; readonly failures: number }>();
   return (request, operation) => {
     // Only mutations retry a request that writes.
-    if (!/^(?:GET|HEAD) /.test(request) || isMarked(instance, used) || hasQueries()) {
+    const isUsed = [instance, policyAlone].some((one) => isMarked(one, used));
+    if (!/^(?:GET|HEAD) /.test(request) || isUsed || hasQueries()) {
       strays.clear();
       return;
     }

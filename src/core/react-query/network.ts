@@ -5,7 +5,7 @@ import {
   checkConnectivity,
   sendCheck,
 } from '../connectivity/check.ts';
-import { type Connectivity, createConnectivity } from '../connectivity/connectivity.ts';
+import { Connectivity } from '../connectivity/connectivity.ts';
 import {
   type PageLife,
   type Hint,
@@ -16,7 +16,7 @@ import {
   sourceHint,
 } from '../connectivity/page-life.ts';
 import type { Outlive } from '../fetch/attempt/attempt.ts';
-import { askAgain, outlivePage } from '../fetch/attempt/page-exit.ts';
+import { resend, outlivePage } from '../fetch/attempt/page-exit.ts';
 import type { SleepDetector } from '../lib/timer.ts';
 import { originOf } from '../lib/input/url.ts';
 import type { Clock, Random, Transport } from '../lib/clock.ts';
@@ -27,7 +27,7 @@ import { watchConnection } from '../lib/browser/page.ts';
 import { createEmitter, createStore } from '../lib/store.ts';
 import { isServer } from './instance.ts';
 
-/** What the watch over the network stands on. */
+/** The dependencies of the watch over the network. */
 interface WatchContext {
   readonly clock: Clock;
   readonly random: Random;
@@ -36,7 +36,7 @@ interface WatchContext {
   readonly knownOrigins: () => readonly string[];
 }
 
-/** What the watch over the network brings. */
+/** The code of the watch over the network. */
 export interface ConnectivityCode {
   readonly by: 'watchConnectivity';
   readonly outlive: Outlive;
@@ -67,7 +67,7 @@ export function watchConnectivity(options: ConnectivityOptions = {}): MadeBy<'wa
   const { source } = options;
   const made: ConnectivityCode = {
     by: 'watchConnectivity',
-    outlive: { outlivePage, askAgain },
+    outlive: { outlivePage, resend },
     open({ clock, random, sleepDetector, transport, knownOrigins }) {
       const hint = source
         ? sourceHint(source, (listener) => focusManager.subscribe(listener))
@@ -80,15 +80,15 @@ export function watchConnectivity(options: ConnectivityOptions = {}): MadeBy<'wa
         if (result === 'reached') reachedAt = clock.now();
         return result;
       };
-      const connectivity = createConnectivity(
+      const connectivity = new Connectivity({
         clock,
         random,
         sleepDetector,
         hint,
-        hint && check ? (signal) => runCheck(check, signal) : undefined,
-        (origin, signal) => sendCheck(clock, transport, { url: `${origin}/` }, signal),
+        check: hint && check ? (signal) => runCheck(check, signal) : undefined,
+        checkOrigin: (origin, signal) => sendCheck(clock, transport, { url: `${origin}/` }, signal),
         knownOrigins,
-      );
+      });
       const giveBack = hint && feedOnlineManager(connectivity, hint);
       return {
         connectivity,
@@ -156,7 +156,7 @@ interface Feeder {
   readonly hint: Hint;
 }
 
-/** Who feeds it: the newest instance that is not disposed of. */
+/** The instances that feed React Query's online manager. The newest that is not disposed of does. */
 const feeders: Feeder[] = [];
 
 /**
@@ -192,29 +192,29 @@ function feedOnlineManager(connectivity: Connectivity, hint: Hint): () => void {
 
 function listenTo({ connectivity, hint }: Feeder): void {
   onlineManager.setEventListener((setOnline) => {
-    let told: boolean | undefined;
+    let reported: boolean | undefined;
     let hinted: HintEvent | undefined;
     /** The browser has said that it is offline, and nothing has been answered since. */
     let isDenied = false;
     // Only what has changed: who sets it by hand, as the devtools do, has it that way.
-    const tell = (): void => {
+    const report = (): void => {
       const { status } = connectivity.getState();
       isDenied &&= status !== 'online';
       const isOnline = status !== 'offline' && !isDenied;
-      if (isOnline !== told) setOnline((told = isOnline));
+      if (isOnline !== reported) setOnline((reported = isOnline));
     };
-    tell();
+    report();
     const stops = [
-      connectivity.subscribe(tell),
+      connectivity.subscribe(report),
       hint.watch((event) => {
         if (event === 'visible') return;
         // That it is over may be news also where an answer has refuted it: `refetchOnReconnect` goes by it.
-        const isNews = event === 'online' && hinted === 'offline' && told;
+        const isNews = event === 'online' && hinted === 'offline' && reported;
         hinted = event;
         // As React Query has it by itself: a plain mutation that is sent offline fails, and is not sent again.
         // With nothing to ask, nothing would refute it while all is paused.
         isDenied = event === 'offline' && connectivity.canCheck();
-        tell();
+        report();
         if (!isNews || !onlineManager.isOnline()) return;
         setOnline(false);
         setOnline(true);

@@ -10,6 +10,7 @@ import {
 import { systemClock } from '../lib/clock.ts';
 import { type MadeBy, code } from '../lib/input/made-by.ts';
 import { toUrl } from '../lib/input/url.ts';
+import { ownDelay } from '../policy/decide.ts';
 import type { Outcome } from '../policy/outcome.ts';
 import { instanceOfSteady, register, registerPersister, registerSteady } from './instance.ts';
 import type {
@@ -22,10 +23,6 @@ import type {
 } from './steadfetch.ts';
 
 const nameOf = (method: string, url: string): string => `${method} ${url}`;
-
-/** React Query's own: it is there so that the instance is found by it. */
-const delayOfReactQuery = (failureCount: number): number =>
-  Math.min(1000 * 2 ** failureCount, 30_000);
 
 /** An answer like the one that a request of the app got; @throws TypeError where it got none. */
 function answerLike(outcome: Outcome): Response {
@@ -114,7 +111,7 @@ function observe(
     connectivity: undefined,
     tabs: undefined,
     fetch: async (input, init) => {
-      // What is due at the same time is sent by the app first.
+      // The app sends first what is due at the same time.
       await new Promise<void>((due) => void clock.setTimeout(due, 0));
       const name = nameOf(init?.method ?? 'GET', `${input as string | URL}`);
       const known = underWay.get(name) ?? latest.get(endpointOf.get(name) ?? '');
@@ -151,7 +148,7 @@ function observe(
     if (event.type === 'updated' && event.action.type === 'error') counts.failedIfOn++;
   });
 
-  /** What a queryFn of the app would have met. */
+  /** Runs a queryFn as it would have run with Steadfetch switched on. */
   const runIfOn = async (hash: string, signal: AbortSignal): Promise<null> => {
     const requests = [...(requestsOf.get(hash)?.values() ?? [])];
     await Promise.all(requests.map(({ method, url }) => ifOn.fetch(url, { method, signal })));
@@ -238,7 +235,8 @@ function observe(
   const instance = instanceOfSteady(real, 'observe');
   const queries = register(
     {
-      retryDelay: delayOfReactQuery.bind(undefined),
+      // React Query's own: it is there so that the instance is found by it.
+      retryDelay: (failureCount: number) => ownDelay(failureCount),
       persister: registerPersister(persister as SteadyPersister),
       networkMode: 'online' as const,
     },
@@ -268,7 +266,7 @@ function observe(
       real.dispose();
     },
   };
-  // What an app makes of it, such as mutationOptions, sends what it is to send.
+  // mutationOptions and others that are made of it send for real.
   registerSteady(steady, instance);
   return steady;
 }

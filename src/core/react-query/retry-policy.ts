@@ -1,12 +1,14 @@
 import { maxTimerMs, type Random, systemNow, systemRandom } from '../lib/clock.ts';
 import { callApp, isBoolean } from '../lib/input/callback.ts';
 import { checkNames } from '../lib/input/check.ts';
+import { mark, policyAlone, used } from '../lib/input/warn.ts';
 import { type Foreign, readForeign } from '../operation/parts/foreign-error.ts';
 import {
-  foreignJitter,
   isOwed,
   mostRetries,
+  ownDelay,
   retryAfterJitter,
+  spreadWait,
   whyRetry,
 } from '../policy/decide.ts';
 import type { OperationFacts, RetryReason } from '../policy/operation.ts';
@@ -89,7 +91,7 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
     checkNames('retryPolicy', options, names);
     definePolicy('retryPolicy', presets.interactive, own);
   }
-  // What is no number, or negative, counts as not given: no delay is NaN.
+  // An option that is no number, or is negative, counts as not given, so that no delay is NaN.
   const given = Object.entries(own).filter(
     ([, value]) => typeof value === 'function' || (value as number) >= 0,
   );
@@ -147,7 +149,7 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
     // A draw each: a server that asks for a wait spreads those who waited.
     const backoffMs = Math.min(capMs, baseMs * factor ** failureCount);
     const delayMs = Math.max(
-      Math.floor(backoffMs * (1 + foreignJitter * random())),
+      spreadWait(backoffMs, random),
       Math.floor(retryAfterMs * (1 + retryAfterJitter * random())),
     );
     const isOver =
@@ -171,15 +173,16 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
 
   return {
     retryDelay(failureCount, error) {
+      if (process.env.NODE_ENV !== 'production') mark(policyAlone, used);
       const delayMs = decideDelay(failureCount, error);
       latest = { failureCount, error, delayMs };
       // Where this would stop, and the `retry` of a query goes on, it goes on at React Query's pace.
-      return Math.min(delayMs ?? 1000 * 2 ** failureCount, maxTimerMs);
+      return Math.min(delayMs ?? ownDelay(failureCount), maxTimerMs);
     },
     // React Query asks it right after `retryDelay`, about the same failure.
     retry(failureCount, error) {
       const isSame = latest?.failureCount === failureCount && Object.is(latest.error, error);
-      const delayMs = isSame && latest ? latest.delayMs : decideDelay(failureCount, error);
+      const delayMs = isSame ? latest?.delayMs : decideDelay(failureCount, error);
       latest = undefined;
       return delayMs !== undefined && !isServer();
     },

@@ -15,7 +15,7 @@ import type { Fallback, FallbackCode } from './query/fallback.ts';
 import { instanceOfSteady } from './instance.ts';
 import type { Steadfetch } from './steadfetch.ts';
 
-/** What the function given to `retry` is told. */
+/** The argument of the function given to `retry`. */
 export interface RetryContext {
   /** Counted from 1. */
   readonly attempt: number;
@@ -31,14 +31,14 @@ export interface RetryOptions extends PolicyOptions {
   /** Ends the loop at once, also in a wait, with its own reason. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Whatever the function does may be done twice. Without it, a failure of another client that does
+   * The function may be run twice without harm. Without this option, a failure of another client that does
    * not say its method is not retried, and nothing is after a POST without a key was done.
    * @default false
    */
   readonly idempotent?: boolean | undefined;
 }
 
-/** What the loop resolves with when it fails for good. */
+/** The value that the loop resolves with when it fails for good. */
 export interface RetryFallback<T> {
   /** Made by `fallback`. @default none */
   readonly fallback?: Fallback<T> | undefined;
@@ -152,7 +152,7 @@ async function untilSessionEnds<T>(
   }
 }
 
-/** What one attempt is told. Its signal is made when it is read: that takes longer than the rest of the attempt. */
+/** The context of one attempt. Its signal is created when it is read, because that takes longer than the rest. */
 class AttemptContext implements RetryContext {
   readonly attempt: number;
   declare readonly signal: AbortSignal;

@@ -8,11 +8,11 @@ import type { Clock, Random, Transport } from '../lib/clock.ts';
 import type { MadeBy } from '../lib/input/made-by.ts';
 import type { Policy, PolicyOptions } from '../policy/options.ts';
 
-/** What a Steadfetch instance is made of. */
+/** The options of a Steadfetch instance. */
 export interface SteadfetchConfig extends OriginOptions {
   /** How failures are answered, everywhere. @default presets.interactive */
   readonly policy?: PolicyOptions | undefined;
-  /** What is known of single APIs. @default [] */
+  /** The profiles of single APIs. @default [] */
   readonly apis?: readonly ApiProfile[] | undefined;
   /**
    * How it is found out whether the network is there. Without it, React Query's `onlineManager` has the
@@ -21,7 +21,7 @@ export interface SteadfetchConfig extends OriginOptions {
   readonly connectivity?: MadeBy<'watchConnectivity'> | undefined;
   /** How answers tell how many requests are left; a Retry-After is kept to without it. @default none */
   readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
-  /** What sends the requests. @default the fetch of this environment, looked up at every request */
+  /** Sends the requests. @default the fetch of this environment, looked up at every request */
   readonly fetch?: Transport | undefined;
   /** @default the clock of this environment */
   readonly clock?: Clock | undefined;
@@ -34,7 +34,7 @@ export interface SteadfetchConfig extends OriginOptions {
 /** A policy for one query, and what it shows when it fails for good. */
 export interface QueryPolicyOptions extends PolicyOptions {
   /**
-   * What the query shows when it fails for good: `fallback(({ lastData }) => lastData)` keeps the last
+   * The data that a query shows when it fails for good: `fallback(({ lastData }) => lastData)` keeps the last
    * good data. It is not cached as fresh, `useFallback` says that it is one, and the real thing is
    * fetched when the origin is back. With a `retry` of your own it is shown when that ends the retries, and a
    * function of yours is asked twice about each failure. @default none
@@ -79,7 +79,7 @@ export interface SpreadRetryPair {
 /** Options to spread into a query. */
 export interface QueryPolicy extends SpreadRetryPair, QueryBasics {}
 
-/** What both the default options and a policy of one query have beside the two functions. */
+/** The options that the defaults and the policy of one query share, beside the two functions. */
 export interface QueryBasics {
   readonly persister: SteadyPersister;
   /** A persister silently turns this into 'offlineFirst': so it says what it was. */
@@ -149,11 +149,10 @@ export interface Steadfetch {
   /** The policy that everything starts from. */
   readonly policy: Policy;
   /**
-   * Ends all that this instance has begun, for a log-out: nothing of it is sent any more as whoever logs in
-   * next. That is what waits, is paused or is queued, and also what is under way: queries, mutations, `retry`, single
-   * requests and forms in this tab, and the entries of its outboxes in all tabs, which are removed. Who waits is told the
-   * truth: not sent, or unknown where a request was out. Forms forget what may have been done. What begins after the call
-   * belongs to the next session.
+   * Ends everything that this instance has begun, for a log-out, so that nothing is sent as the next user. It ends
+   * queries, mutations, `retry`, single requests and forms in this tab, whether they wait, are paused or are under way. It
+   * removes the entries of its outboxes in all tabs. Their promises settle with the truth: not sent, or unknown if a
+   * request was out. Forms forget what may have been done. Operations that begin after the call belong to the next session.
    *
    * Call it once the server has logged the user out, or as the token is thrown away, and then
    * `queryClient.clear()`.

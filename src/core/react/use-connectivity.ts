@@ -1,7 +1,7 @@
-import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { onlineManager, type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
 import type { Connectivity, ConnectivityState } from '../connectivity/connectivity.ts';
-import { inDevelopment } from '../lib/development.ts';
+import { systemClock } from '../lib/clock.ts';
 import { findInstance } from '../react-query/instance.ts';
 
 /** The state of the network, with a control. */
@@ -18,9 +18,7 @@ const onServer: ConnectivityState = { status: 'online', since: 0, nextCheckAt: u
  * against it and it is being checked; or `offline`. Also since when, and when the next check is due. Renders
  * only at transitions.
  *
- * Under a QueryClient without default options of Steadfetch it is `online`; in development a warning says so.
- *
- * @throws Error if the QueryClient has those of an instance without `connectivity`.
+ * Without `connectivity` it is what React Query's `onlineManager` says, and `checkNow` does nothing.
  *
  * @example
  * ```tsx
@@ -37,19 +35,21 @@ export function useConnectivity(): ConnectivityControls {
 
 type Watched = Pick<Connectivity, 'getState' | 'subscribe' | 'checkNow'>;
 
-const unwatched: Watched = {
-  getState: () => onServer,
-  subscribe: () => () => {},
-  checkNow() {},
-};
-
 function connectivityOf(client: QueryClient): Watched {
-  const instance = findInstance(client, 'useConnectivity');
-  if (!instance) return unwatched;
-  if (instance.connectivity) return instance.connectivity;
-  let message = 'useConnectivity: this instance does not watch the network.';
-  inDevelopment(() => {
-    message += ' Create it with createSteadfetch({ connectivity: watchConnectivity() }).';
-  });
-  throw new Error(message);
+  return findInstance(client, 'useConnectivity')?.connectivity ?? believeBrowser();
+}
+
+/** The network as React Query has it, where nothing else watches it. */
+function believeBrowser(): Watched {
+  let state = onServer;
+  return {
+    getState() {
+      const status = onlineManager.isOnline() ? 'online' : 'offline';
+      if (status !== state.status)
+        state = { status, since: systemClock.now(), nextCheckAt: undefined };
+      return state;
+    },
+    subscribe: (listener) => onlineManager.subscribe(listener),
+    checkNow() {},
+  };
 }

@@ -1,4 +1,4 @@
-import { hasPage } from '../lib/browser/page.ts';
+import { hasPage, ifAllowed } from '../lib/browser/page.ts';
 
 /** Whether a tab can be seen. `away`: frozen, or in the back-forward cache, where it must hold nothing. */
 export type TabLife = 'visible' | 'hidden' | 'away';
@@ -61,8 +61,7 @@ export interface TabPorts extends SharePorts {
 
 /** The ports of this environment, without those that it lacks. */
 export function browserPorts(): TabPorts {
-  const { navigator } = globalThis as Partial<typeof globalThis>;
-  const locks = navigator?.locks;
+  const locks = ifAllowed(() => navigator.locks as LockManager | undefined);
   // A server and React Native have no other tabs, and a channel of Node would keep its process alive.
   const hasTabs = hasPage() || 'WorkerGlobalScope' in globalThis;
   return {

@@ -27,6 +27,8 @@ const deadReasons = {
   'handler-missing': 'no handler has its name',
   'not-migrated': 'its handler has no way from its version to the present one',
   unreadable: 'it cannot be read any more',
+  'parent-dead': 'an entry that it refers to is a dead letter',
+  'answer-missing': 'the answer that it refers to is not known',
 } as const satisfies Record<NonNullable<OutboxEntry['reason']>, string>;
 
 /** The entries of the outbox, and the actions on each. */

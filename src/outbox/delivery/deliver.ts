@@ -22,17 +22,17 @@ const unclaimed = ({ attempts }: Row): Pick<Row, 'attempts'> => ({ attempts: att
 /** Makes attempts at entries, and says what is to be written of them. */
 export class Delivery {
   readonly #page: OutboxPage;
-  readonly #record: RowStore['recordRequest'];
+  readonly #store: Pick<RowStore, 'recordRequest' | 'read'>;
   readonly #onChange: (entry: Row, operation: Operation) => void;
 
   /** @param onChange - The operation of an entry begins, is paused or goes on. */
   constructor(
     page: OutboxPage,
-    record: RowStore['recordRequest'],
+    store: Pick<RowStore, 'recordRequest' | 'read'>,
     onChange: (entry: Row, operation: Operation) => void,
   ) {
     this.#page = page;
-    this.#record = record;
+    this.#store = store;
     this.#onChange = onChange;
   }
 
@@ -65,10 +65,12 @@ export class Delivery {
   }
 
   async #make(running: Running, fence: Fence, isUrged: boolean): Promise<Attempt | undefined> {
-    const { sender, handlers, codec, memory } = this.#page;
+    const { sender, handlers, codec, memory, links } = this.#page;
     const { entry } = running;
     const definition = handlers.get(entry.handler);
-    const ready = await prepare(codec, entry, definition);
+    const fill =
+      links && ((variables: unknown) => links.fill(variables, entry, codec, this.#store.read));
+    const ready = await prepare(codec, entry, definition, fill);
     if ('reason' in ready) return this.#endUnready(definition, entry, ready);
     if (!definition) return undefined;
     const spent = isUrged ? undefined : limitOf(entry, definition, sender.clock.now());
@@ -97,7 +99,7 @@ export class Delivery {
     return {
       record: async ({ isUnkeyed, steps }) => {
         const write = async (kept: readonly PastStep[]): Promise<boolean> =>
-          this.#record(entry, fence, {
+          this.#store.recordRequest(entry, fence, {
             ...(await this.#encodeSteps(kept)),
             isRedriven: false,
             noted,
@@ -110,7 +112,8 @@ export class Delivery {
           return write(steps.map((step) => ({ ...step, body: undefined })));
         }
       },
-      takeBack: () => this.#record(entry, fence, { noted: noted - 1, isUnkeyed: wasUnkeyed }),
+      takeBack: () =>
+        this.#store.recordRequest(entry, fence, { noted: noted - 1, isUnkeyed: wasUnkeyed }),
     };
   }
 
@@ -133,7 +136,7 @@ export class Delivery {
         attempts,
         kind: 'dead',
         reason,
-        isBlocking: reason !== 'superseded' && definition?.handler.onDead !== 'pass',
+        isBlocking: !isPassed(reason) && definition?.handler.onDead !== 'pass',
         isInDoubt,
         error: error === undefined ? undefined : shorten(error),
         ...tried,
@@ -162,15 +165,18 @@ export class Delivery {
     { entry, hasAsked }: Running,
     done: { readonly data: unknown; readonly variables: unknown },
   ): Promise<Attempt> {
-    const { sender, codec, memory, receipts } = this.#page;
+    const { sender, codec, memory, receipts, links } = this.#page;
     const { operations } = sender;
     if (!hasAsked && !definition.handler.idempotent) {
       memory.foreign.add(entry.handler);
       if (process.env.NODE_ENV !== 'production') warnOfForeign(operations, entry.handler);
     }
-    const isKept = !receipts.get(entry.id);
-    const result = isKept ? await encodeResult(codec, done.data, operations) : undefined;
-    return { entry, delivered: done, change: { kind: 'done', result, isKept } };
+    const isRead = !!receipts.get(entry.id);
+    // With links, others may refer to it.
+    const isKept = !isRead || !!links;
+    const { data } = done;
+    const result = isKept ? await encodeResult(codec, data, operations) : undefined;
+    return { entry, delivered: done, change: { kind: 'done', result, data, isKept, isRead } };
   }
 
   /** It has failed: another attempt follows, or it becomes a dead letter. */
@@ -217,8 +223,9 @@ async function prepare(
   codec: Codec,
   entry: Row,
   definition: HandlerDefinition | undefined,
+  fill: ((variables: unknown) => Promise<unknown>) | undefined,
 ): Promise<{ readonly variables: unknown; readonly past: readonly PastStep[] } | Unread> {
-  const read = await readVariables(entry, definition, codec);
+  const read = await readVariables(entry, definition, codec, fill);
   if ('reason' in read) return read;
   // Its tab died while it was under way, and it was sent without a key.
   if (entry.isUnkeyed && !definition?.handler.idempotent) return { reason: 'not-repeatable' };
@@ -230,6 +237,10 @@ async function prepare(
     return { reason: 'unreadable', error };
   }
 }
+
+/** Whether a dead letter holds nothing up: it is not what a user decides on, or others are right without it. */
+const isPassed = (reason: DeadReason): boolean =>
+  reason === 'superseded' || reason === 'parent-dead' || reason === 'answer-missing';
 
 const isPast = (value: unknown): value is readonly PastStep[] =>
   Array.isArray(value) && value.every((step) => typeof Object(step).id === 'string');

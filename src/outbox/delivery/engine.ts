@@ -3,6 +3,7 @@ import type { Kept } from '../enqueue.ts';
 import { discarded, leftBehind } from '../errors.ts';
 import type { EntryStorage } from '../storage.ts';
 import { DatabaseError } from '../store/disk.ts';
+import { refersTo } from '../store/linked.ts';
 import { isInPage, pageFence } from '../store/memory.ts';
 import type { NewRow, Row, Unplaced } from '../store/row.ts';
 import { type Revived, RowStore } from '../store/row-store.ts';
@@ -18,6 +19,7 @@ export interface OutboxParts extends OutboxPage {
   readonly engine: Engine;
   readonly onChange: () => void;
   readonly onDue: EntryListener['onDue'];
+  readonly onFollow: EntryListener['onFollow'];
 }
 
 /** Keeps the entries of this tab, and sends them, and those of tabs that have died. */
@@ -35,11 +37,14 @@ export class Engine {
   constructor(page: OutboxPage, storage: EntryStorage, listener: EntryListener) {
     const { clock, sender, name, network, parallel } = page;
     const onError = storage.showError;
-    const store = new RowStore(storage);
+    const store = new RowStore(storage, page.links?.rows);
     // An entry that was cleared while it waited at the gate does not go.
     const record: RowStore['recordRequest'] = async (entry, ...recorded) =>
       (isInPage(entry) || page.clearing() === undefined) && store.recordRequest(entry, ...recorded);
-    const delivery = new Delivery(page, record, (entry, operation) => this.#show(entry, operation));
+    const { read } = store;
+    const delivery = new Delivery(page, { recordRequest: record, read }, (entry, operation) =>
+      this.#show(entry, operation),
+    );
     this.#page = page;
     this.#storage = storage;
     this.#onChange = listener.onChange;
@@ -97,10 +102,14 @@ export class Engine {
     await storage.opened();
     await this.#move();
     const { generation } = storage;
-    // Behind one of its scope that the disk does not take.
+    // Behind one that the disk does not take, of its scope or that it refers to.
     const isBehind = storage
       .inPage()
-      .some(({ blocks }) => blocks !== undefined && blocks === entry.scope);
+      .some(
+        (row) =>
+          (row.blocks !== undefined && row.blocks === entry.scope) ||
+          (row.state !== 'done' && refersTo(entry, row)),
+      );
     if (generation !== undefined && !isBehind) {
       try {
         const add = () => this.#addToDisk(entry, isWanted, isMoved);
@@ -196,6 +205,8 @@ export class Engine {
         if (!(await this.#addToDisk(row, () => true, true))) continue;
         storage.setCopied(id, false);
         receipts.save(id, generation);
+        // What refers to it may be there already, and be due.
+        if (row.state === 'done') this.worker.refresh();
         this.#onChange();
       } catch (error) {
         if (error instanceof DatabaseError) {

@@ -12,6 +12,7 @@ import type { Clock } from '../../core/lib/clock.ts';
 import type { Codec } from '../codec.ts';
 import type { Receipts } from '../enqueue.ts';
 import type { HandlerDefinition } from '../handler.ts';
+import type { OutboxLinks } from '../links/outbox-links.ts';
 import type { OtherTabs, Pauses } from '../messages.ts';
 import type { Display } from '../state.ts';
 import type { Row } from '../store/row.ts';
@@ -98,6 +99,7 @@ export interface OutboxPage {
   readonly pauses: Pauses;
   readonly display: Display;
   readonly others: OtherTabs;
+  readonly links: OutboxLinks | undefined;
   /** Which clear of all entries is under way, or has failed: nothing is sent meanwhile. */
   readonly clearing: () => string | undefined;
 }
@@ -108,6 +110,8 @@ export interface EntryListener {
   readonly onChange: () => void;
   /** The turn of an entry has come, in this tab or another; `isUrged`: because a user wants it. */
   readonly onDue: (entry: Row, isUrged?: boolean) => void;
+  /** Other entries have changed by the change of one: the turn of some has come, and some are dead with it. */
+  readonly onFollow: (settled: Settled) => void;
   /** An end is written; `settled` is undefined where it was not ours to write any more. */
   readonly onEnd: (attempt: Attempt, settled: Settled | undefined) => void;
   /** Another tab has taken over what this one had, while it slept or seemed to. */

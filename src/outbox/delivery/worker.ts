@@ -9,7 +9,7 @@ import type { Network } from '../../core/internal.ts';
 import { reasonOf } from '../store/disk.ts';
 import { isInPage, pageFence } from '../store/memory.ts';
 import type { Row } from '../store/row.ts';
-import type { RowStore, Settled } from '../store/row-store.ts';
+import { alsoChanged, type RowStore, type Settled } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
 import {
   type DueEntry,
@@ -342,7 +342,7 @@ export class Worker {
       else this.#setAside(next.seq, error);
     }
     if (this.#isConnected(slot)) this.#slots.delete(next.seq);
-    for (const row of [settled?.row, settled?.next])
+    for (const row of settled ? [settled.row, ...alsoChanged(settled)] : [])
       if (row?.state === 'pending')
         this.#driven.get(row.owner ?? '')?.add(row, this.#context.clock.now());
     this.check();

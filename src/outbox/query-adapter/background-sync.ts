@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/lib/clock.ts';
+import { ifAllowed } from '../../core/lib/browser/page.ts';
 import { hash128, toHex } from '../../core/lib/hash.ts';
 import type { Engine } from '../delivery/engine.ts';
 
@@ -15,11 +16,9 @@ export const syncTag = (database: string): string => `steadfetch ${database}`;
  * page is gone. Only Chromium can, with a service worker; elsewhere it does nothing.
  */
 export function prepareSync(database: string): () => void {
-  const { navigator } = globalThis as Partial<typeof globalThis>;
-  const { serviceWorker } = (navigator ?? {}) as Partial<Navigator>;
   let registration: SyncRegistration | undefined;
   // Looked up beforehand: a page that is being left has no time for it.
-  serviceWorker?.ready.then(
+  ifAllowed(() => navigator.serviceWorker)?.ready.then(
     (ready) => (registration = ready as SyncRegistration),
     () => {},
   );

@@ -10,6 +10,7 @@ import {
   type MutationDefinition,
 } from '../../core/internal.ts';
 import { defineHandlers } from '../handler.ts';
+import type { OutboxLinks } from '../links/outbox-links.ts';
 import { type Delivered, OutboxCore } from '../outbox.ts';
 import { openIndexedDb } from '../store/disk.ts';
 import { databaseName, drain, prepareSync, syncTag } from './background-sync.ts';
@@ -31,6 +32,7 @@ const names: readonly (keyof OutboxConfig<AnyOutboxHandlers>)[] = [
   'name',
   'parallel',
   'cipher',
+  'links',
   'backgroundSync',
   'ports',
 ];
@@ -68,6 +70,17 @@ function checkConfig(config: object): void {
   const { handlers } = config as { readonly handlers: unknown };
   if (Array.isArray(handlers) || Object.keys(Object(handlers) as object).length === 0)
     reject('createOutbox', 'handlers', handlers, 'an object with a handler for each name');
+  const { links } = config as { readonly links?: Partial<OutboxLinks> };
+  if (links !== undefined && !links?.rows)
+    reject('createOutbox', 'links', links, 'the result of outboxLinks()');
+  for (const [name, handler] of Object.entries(handlers as AnyOutboxHandlers))
+    if (handler.coalesce && !links?.isCoalescing)
+      reject(
+        'createOutbox',
+        `handlers.${name}.coalesce`,
+        handler.coalesce,
+        'left out, or links: outboxLinks({ coalesce: coalesceUnsent })',
+      );
   if (typeof structuredClone === 'undefined')
     throw new Error(
       `createOutbox: structuredClone is missing here, and must be there: see ${pageOf('react-native.md')}.`,
@@ -96,7 +109,7 @@ function make<const H extends AnyOutboxHandlers>(
   config: OutboxConfig<H>,
 ): Pick<OutboxCore, 'engine'> & { readonly clock: Clock; readonly outbox: Outbox<H> } {
   if (process.env.NODE_ENV !== 'production') checkConfig(config);
-  const { steady, queryClient: client, handlers, user, cipher } = config;
+  const { steady, queryClient: client, handlers, user, cipher, links } = config;
   const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;
   const instance =
     instanceBehind((steady as Partial<typeof steady> | undefined)?.defaultOptions?.queries.retry) ??
@@ -121,6 +134,7 @@ function make<const H extends AnyOutboxHandlers>(
     name: database,
     handlers: definitions,
     cipher,
+    links,
     parallel,
     open: (listener) => openIndexedDb(database, clock, listener),
     onLeft: backgroundSync ? prepareSync(database) : () => {},

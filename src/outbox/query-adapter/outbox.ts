@@ -5,6 +5,7 @@ import type { Steadfetch, TabPorts } from '../../core/internal.ts';
 import type { OutboxCipher } from '../codec.ts';
 import type { OutboxEntry, OutboxFilter } from '../entries.ts';
 import type { OutboxContext, OutboxHandler } from '../handler.ts';
+import type { OutboxLinks } from '../links/outbox-links.ts';
 import type { OutboxState } from '../state.ts';
 
 /** The argument of `onDelivered`. */
@@ -97,6 +98,8 @@ export interface OutboxConfig<H extends AnyOutboxHandlers> {
    * were never tried, it is taken to be where the last of their handler went. @default 4
    */
   readonly parallel?: number | undefined;
+  /** Lets entries refer to the answers of others, and be merged with them: `outboxLinks()`. @default none */
+  readonly links?: OutboxLinks | undefined;
   /** Makes variables and results unreadable on the disk. @default none */
   readonly cipher?: OutboxCipher | undefined;
   /**

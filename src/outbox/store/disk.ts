@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/lib/clock.ts';
+import { ifAllowed } from '../../core/lib/browser/page.ts';
 import { untilAborted, withLimit } from '../../core/lib/timer.ts';
 import { parseRow, type Row, setAside } from './row.ts';
 import { type Database, layOut, type OwnerRecord, type Range, type Transaction } from './schema.ts';
@@ -43,10 +44,10 @@ const nameOf = (error: unknown): unknown => (Object(error) as { readonly name?: 
 const failed = (cause: unknown): DatabaseError =>
   new DatabaseError(nameOf(cause) === 'QuotaExceededError' ? 'quota' : 'lost', cause);
 
-const world = globalThis as Partial<typeof globalThis>;
+const findIndexedDb = (): IDBFactory | undefined => ifAllowed(() => indexedDB);
 
 /** Whether this environment has any database at all: else there is nothing in it. */
-export const hasIndexedDb = (): boolean => !!world.indexedDB;
+export const hasIndexedDb = (): boolean => !!findIndexedDb();
 
 /** Opens the database, or rejects soon. @see openIndexedDb */
 async function openDatabase(
@@ -55,11 +56,11 @@ async function openDatabase(
   onLost: (reason: NotDurableReason) => void,
   onErased: () => void,
 ): Promise<IDBDatabase> {
-  const { indexedDB } = world;
-  if (!indexedDB) throw new DatabaseError('unavailable');
+  const factory = findIndexedDb();
+  if (!factory) throw new DatabaseError('unavailable');
   let isLate = false;
   const open = async (): Promise<IDBDatabase> => {
-    const request = indexedDB.open(name, version);
+    const request = factory.open(name, version);
     request.addEventListener('upgradeneeded', (event) => {
       layOut(request.result);
       // Only Chromium says so.

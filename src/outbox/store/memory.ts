@@ -3,6 +3,7 @@ import {
   type Fence,
   type Index,
   indexes,
+  isMulti,
   type Key,
   type OwnerRecord,
   type Range,
@@ -60,10 +61,15 @@ export function inMemory(
   place: () => number,
 ): Transaction {
   const find = (index: Index, [from, to = from, isAfter = false]: Range): Row[] =>
-    sortBy(index, [...rows.values()]).filter((row) => {
-      const key = keyOf(row, index);
-      return key !== undefined && compare(key, from) >= (isAfter ? 1 : 0) && compare(key, to) <= 0;
-    });
+    sortBy(
+      index,
+      [...rows.values()].filter((row) => {
+        const key = keyOf(row, index);
+        if (key === undefined) return false;
+        const keys = isMulti(index) ? (key as readonly Key[]) : [key];
+        return keys.some((one) => compare(one, from) >= (isAfter ? 1 : 0) && compare(one, to) <= 0);
+      }),
+    );
   return {
     // As on the disk: a change to a row that was read does not change the one that is kept.
     row: async (seq) => structuredClone(rows.get(seq)),
@@ -162,9 +168,11 @@ export function joinRows(disk: Transaction, page: Transaction, isOfPage: boolean
   };
 }
 
+/** Of an index with several keys to a row, one key is read at a time: then the places are the order. */
 const sortBy = (index: Index, rows: readonly Row[]): Row[] =>
   rows.toSorted(
-    (one, other) => compare(keyOf(one, index), keyOf(other, index)) || one.seq - other.seq,
+    (one, other) =>
+      (isMulti(index) ? 0 : compare(keyOf(one, index), keyOf(other, index))) || one.seq - other.seq,
   );
 
 /** Undefined where a field of the index is missing: the row is not in it. */

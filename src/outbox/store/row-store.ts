@@ -10,6 +10,7 @@ import {
   type Unplaced,
   unplace,
 } from './row.ts';
+import { noLinks, refersTo, rowById, type RowLinks } from './linked.ts';
 import { isInPage, pageFence } from './memory.ts';
 import type { Backend, Durability, Fence, OwnerRecord, Transaction } from './schema.ts';
 import {
@@ -24,7 +25,6 @@ import {
   isScopeBusy,
   owns,
   place,
-  rowById,
   shift,
   texts,
   unblock,
@@ -46,7 +46,13 @@ export interface Settled {
   readonly row: Row | undefined;
   /** The next one of its scope, whose turn has come. */
   readonly next: Row | undefined;
+  /** Those that refer to its answer, as far as they have changed by that. */
+  readonly followers?: readonly Row[];
 }
+
+/** The rows beside it that have changed. */
+export const alsoChanged = ({ next, followers = [] }: Settled): readonly Row[] =>
+  next ? [next, ...followers] : followers;
 
 /** A row that is to be sent now, and the next one of the scope that it has left. */
 export interface Revived extends Settled {
@@ -115,9 +121,11 @@ const none = { row: undefined, next: undefined };
 /** The operations on rows: each is one transaction. */
 export class RowStore {
   readonly #backend: Backend;
+  readonly #links: RowLinks;
 
-  constructor(backend: Backend) {
+  constructor(backend: Backend, links: RowLinks = noLinks) {
     this.#backend = backend;
+    this.#links = links;
   }
 
   /**
@@ -134,18 +142,43 @@ export class RowStore {
     known?: ReadonlySet<string>,
   ): Promise<Row | 'lost' | 'cleared' | undefined> {
     return this.#backend.write('strict', async (tx) => {
-      const found = await rowById(tx, row.id);
-      if (row.seq !== undefined) return found && moveToDisk(tx, found, fence, nowMs, known);
+      const found = await this.#links.find(tx, row.id);
+      if (row.seq !== undefined) return found && this.#moveToDisk(tx, found, fence, nowMs, known);
       if (found) return found;
       if (await hasNewClear(tx, known)) return 'cleared';
-      return (await isOurs(tx, fence, nowMs)) ? insert(tx, row, nowMs) : 'lost';
+      return (await isOurs(tx, fence, nowMs)) ? this.#insert(tx, row, fence, nowMs) : 'lost';
     });
+  }
+
+  /** Some that refer to it may be there before it: another tab has submitted them, or it was in a page alone. */
+  async #insert(tx: Transaction, given: NewRow, { owner }: Fence, nowMs: number): Promise<Row> {
+    const row = await insert(tx, given, nowMs, this.#links);
+    await this.#links.follow(tx, row, owner, nowMs);
+    return row;
+  }
+
+  /** Moves a row of this page. @see RowStore.add */
+  async #moveToDisk(
+    tx: Transaction,
+    row: Row,
+    fence: Fence,
+    nowMs: number,
+    known: ReadonlySet<string> | undefined,
+  ): Promise<Row | 'lost' | 'cleared' | undefined> {
+    if (!(await isMovable(tx, row))) return undefined;
+    if (!(await isOurs(tx, fence, nowMs))) return 'lost';
+    await tx.remove(row.seq);
+    if (await hasNewClear(tx, known)) return 'cleared';
+    const owner = row.owner && fence.owner;
+    // One that was sent by an earlier page may be there from then.
+    const there = await rowById(tx, row.id);
+    return there ?? this.#insert(tx, { ...unplace(row), owner } as NewRow, fence, nowMs);
   }
 
   /** Keeps a row in this page alone. It goes at once, unless it is claimed behind others of its scope. */
   addToPage(row: Unplaced, nowMs: number): Promise<Row> {
     const own = { ...row, owner: pageFence.owner, nextRetryAt: row.nextRetryAt ?? nowMs } as NewRow;
-    return this.#backend.write('page', (tx) => insert(tx, own, nowMs));
+    return this.#backend.write('page', (tx) => insert(tx, own, nowMs, this.#links));
   }
 
   /**
@@ -165,7 +198,7 @@ export class RowStore {
    * @returns `lost` when the owner is no longer of this tab; no row when it is not its turn.
    */
   claim(seq: number, fence: Fence, nowMs: number): Promise<Claim | 'lost'> {
-    return this.#writeAt(seq, 'relaxed', async (tx) => {
+    return this.writeAt(seq, 'relaxed', async (tx) => {
       const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
       if (!isOwn) return 'lost';
       if (row?.owner !== fence.owner || (row.nextRetryAt ?? Infinity) > nowMs) return none;
@@ -204,7 +237,7 @@ export class RowStore {
       // An older one has come back: this one waits behind it, and holds it up no longer.
       const behind: Row = { ...row, nextRetryAt, state: 'pending' };
       await tx.put(behind);
-      return { row: isAcross ? behind : await unblock(tx, blocks, nowMs) };
+      return { row: isAcross ? behind : await unblock(tx, blocks, nowMs, this.#links) };
     }
     // A younger one that went while this one was dead ends first, and tells.
     return (await isScopeBusy(tx, row)) ? { row: undefined } : undefined;
@@ -217,7 +250,7 @@ export class RowStore {
    */
   recordRequest(claimed: Row, fence: Fence, record: RequestRecord): Promise<boolean> {
     // Without a key that its server knows, this mark alone keeps it from being sent twice.
-    return this.#writeAt(claimed.seq, record.isUnkeyed ? 'strict' : 'relaxed', async (tx) => {
+    return this.writeAt(claimed.seq, record.isUnkeyed ? 'strict' : 'relaxed', async (tx) => {
       const row = await claimedRow(tx, claimed, fence);
       if (row) await tx.put({ ...row, ...record });
       return !!row;
@@ -235,16 +268,22 @@ export class RowStore {
     change: Change,
     nowMs: number,
   ): Promise<Settled | undefined> {
-    return this.#writeAt(claimed.seq, 'strict', async (tx) => {
+    return this.writeAt(claimed.seq, 'strict', async (tx) => {
       const row = await claimedRow(tx, claimed, fence);
       if (!row) return undefined;
       const { seq } = row;
-      const changed = applyChange(row, change, nowMs);
+      const ended = applyChange(row, change, nowMs);
+      const changed = ended?.isRead ? this.#links.keepAnswer(ended) : ended;
       const [, head] = await Promise.all([
         changed ? tx.put(changed) : tx.remove(seq),
-        unblock(tx, row.blocks, nowMs),
+        unblock(tx, row.blocks, nowMs, this.#links),
       ]);
-      return { row: changed, next: head?.seq === seq ? undefined : head };
+      const next = head?.seq === seq ? undefined : head;
+      const answer = change.kind === 'done' ? change : undefined;
+      const isOver = answer !== undefined || change.kind === 'dead';
+      if (!changed || !isOver) return { row: changed, next };
+      const followers = await this.#links.follow(tx, changed, fence.owner, nowMs, answer);
+      return { row: changed, next, followers };
     });
   }
 
@@ -400,10 +439,11 @@ export class RowStore {
       if (!found || !(found.state === 'dead' || found.state === 'pending')) return undefined;
       const own = isInPage(found) ? pageFence : fence;
       if (!(await isOurs(tx, own, nowMs))) return 'lost';
-      const row = await place(tx, change(found), own.owner, nowMs);
+      const row = await place(tx, change(found), own.owner, nowMs, this.#links);
       // Behind it in the scope that it has left.
-      const isMoved = row.scope !== found.scope;
-      return { row, next: isMoved ? await unblock(tx, found.blocks, nowMs) : undefined };
+      const isMoved = row.blocks !== found.blocks;
+      const next = isMoved ? await unblock(tx, found.blocks, nowMs, this.#links) : undefined;
+      return { row, next, followers: await this.#links.follow(tx, row, fence.owner, nowMs) };
     });
   }
 
@@ -412,8 +452,9 @@ export class RowStore {
     return this.#backend.write('strict', async (tx) => {
       const row = await rowById(tx, id);
       if (!row) return undefined;
-      await tx.remove(row.seq);
-      return { row, next: await unblock(tx, row.blocks, nowMs) };
+      await this.#take(tx, row);
+      const next = await unblock(tx, row.blocks, nowMs, this.#links);
+      return { row, next, followers: await this.#links.follow(tx, row, undefined, nowMs) };
     });
   }
 
@@ -421,17 +462,19 @@ export class RowStore {
   acknowledge(id: string): Promise<void> {
     return this.#backend.write('relaxed', async (tx) => {
       const row = await rowById(tx, id);
-      if (row?.state === 'done') await tx.remove(row.seq);
+      if (row?.state === 'done') await this.#take(tx, row);
     });
   }
 
-  /** Forgets results of before that time. @returns whether there are others. */
-  async sweep(beforeMs: number): Promise<boolean> {
-    const sweepPage = async (tx: Transaction): Promise<number> => {
-      const done = await tx.places('doneAt', [0, beforeMs - 1], pageSize);
-      for (const seq of done) await tx.remove(seq);
-      return done.length;
-    };
+  /** The submitter of a row has what it wants of it. */
+  async #take(tx: Transaction, row: Row): Promise<void> {
+    const answer = row.state === 'done' ? this.#links.keepAnswer(row) : undefined;
+    await (answer ? tx.put(answer) : tx.remove(row.seq));
+  }
+
+  /** Forgets results that are not needed any more. @returns whether there are others. */
+  async sweep(nowMs: number): Promise<boolean> {
+    const sweepPage = (tx: Transaction): Promise<number> => this.#links.sweep(tx, nowMs, pageSize);
     while ((await this.#backend.write('relaxed', sweepPage)) === pageSize);
     return (await this.#backend.read((tx) => tx.count('doneAt'))) > 0;
   }
@@ -446,8 +489,11 @@ export class RowStore {
     });
   }
 
+  /** Reads in one transaction. */
+  readonly read: Backend['read'] = (work) => this.#backend.read(work);
+
   /** Changes the row at this place, and the next one of its scope. */
-  #writeAt<T>(
+  writeAt<T>(
     seq: number,
     durability: Durability,
     work: (tx: Transaction) => Promise<T>,
@@ -472,29 +518,17 @@ async function hasNewClear(
   return clears.some((clear) => !known?.has(clear));
 }
 
-/** Moves a row of this page. @see RowStore.add */
-async function moveToDisk(
-  tx: Transaction,
-  row: Row,
-  fence: Fence,
-  nowMs: number,
-  known: ReadonlySet<string> | undefined,
-): Promise<Row | 'lost' | 'cleared' | undefined> {
-  if (!(await isMovable(tx, row))) return undefined;
-  if (!(await isOurs(tx, fence, nowMs))) return 'lost';
-  await tx.remove(row.seq);
-  if (await hasNewClear(tx, known)) return 'cleared';
-  const owner = row.owner && fence.owner;
-  // One that was sent by an earlier page may be there from then.
-  return (await rowById(tx, row.id)) ?? insert(tx, { ...unplace(row), owner } as NewRow, nowMs);
-}
-
-/** Whether a row of this page is neither being sent nor over, and no other one of its scope is being sent from it. */
+/**
+ * Whether a row of this page is not being sent, and neither is another one of its scope sent from it, nor one that it
+ * refers to left in it.
+ */
 async function isMovable(tx: Transaction, row: Row): Promise<boolean> {
-  if (row.state !== 'pending' && row.state !== 'dead') return false;
+  if (row.state === 'sending') return false;
   const own = await tx.rows('owner', [pageFence.owner]);
   return !own.some(
-    ({ state, scope }) => state === 'sending' && scope !== undefined && scope === row.scope,
+    (other) =>
+      (other.state === 'sending' && other.scope !== undefined && other.scope === row.scope) ||
+      refersTo(row, other),
   );
 }
 

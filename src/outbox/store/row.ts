@@ -22,7 +22,11 @@ export type DeadReason =
   /** `migrate` threw, or there is none. */
   | 'not-migrated'
   /** The browser cannot read it any more, it cannot be decrypted, or what is kept of it is damaged. */
-  | 'unreadable';
+  | 'unreadable'
+  /** An entry whose answer it refers to is a dead letter: it goes once that goes. */
+  | 'parent-dead'
+  /** The answer that it refers to is not known: that was discarded or forgotten, never was, or has no such field. */
+  | 'answer-missing';
 
 /** The outcome of an attempt, without headers and bodies. */
 export interface RowError {
@@ -95,6 +99,12 @@ interface Submitted extends Tried {
   readonly submitter: string;
   /** Those that are sent to the same origin by the same handler; only the latter before it is known. */
   readonly lane: string;
+  /** The keys of the entries whose answers its variables refer to. */
+  readonly parents?: readonly string[] | undefined;
+  /** The keys that it has had before. */
+  readonly formerIds?: readonly string[] | undefined;
+  /** What it changes: later changes to the same may be merged with it. */
+  readonly thing?: string | undefined;
 }
 
 /** To be sent, or being sent, by the tab that has its owner. */
@@ -134,6 +144,8 @@ interface Done {
   readonly state: 'done';
   readonly doneAt: number;
   readonly result: unknown;
+  /** Its submitter has the result: it is kept as the answer that others refer to. */
+  readonly isRead?: boolean | undefined;
 }
 
 type States = Waiting | Sending | Foreign | Dead | Done;
@@ -157,6 +169,7 @@ export const stateless: Readonly<Record<Exclude<FieldOf<States>, 'state'>, undef
   deadReason: undefined,
   doneAt: undefined,
   result: undefined,
+  isRead: undefined,
 };
 
 /** The states on the disk: an entry that is paused is `sending` there. */
@@ -213,6 +226,9 @@ const optional = /* @__PURE__ */ typesOf({
   notBefore: 0,
   lastAttemptAt: 0,
   lastError: {},
+  parents: [],
+  formerIds: [],
+  thing: '',
 });
 const ofStates = new Map<unknown, FieldTypes>([
   ['pending', [['owner', 'string']]],

@@ -22,7 +22,10 @@ export type Index =
   | 'owner'
   | 'deadReason'
   | 'waitsFor'
-  | 'doneAt';
+  | 'doneAt'
+  | 'parents'
+  | 'formerIds'
+  | 'thing';
 
 /** The fields of each index. A row is in the indexes of the fields that it has. */
 export const indexes: Readonly<Record<Index, keyof Row | readonly (keyof Row)[]>> = {
@@ -37,13 +40,19 @@ export const indexes: Readonly<Record<Index, keyof Row | readonly (keyof Row)[]>
   deadReason: 'deadReason',
   waitsFor: 'waitsFor',
   doneAt: 'doneAt',
+  parents: 'parents',
+  formerIds: 'formerIds',
+  thing: 'thing',
 };
+
+/** Whether the index has a row under each of a list of keys. */
+export const isMulti = (index: string): boolean => index === 'parents' || index === 'formerIds';
 
 /** Lays out a database that is new. */
 export function layOut(database: IDBDatabase): void {
   const rows = database.createObjectStore('rows', { keyPath: 'seq', autoIncrement: true });
   for (const [name, field] of Object.entries(indexes))
-    rows.createIndex(name, field, { unique: name === 'id' });
+    rows.createIndex(name, field, { unique: name === 'id', multiEntry: isMulti(name) });
   database.createObjectStore('owners', { keyPath: 'owner' });
 }
 

@@ -6,6 +6,7 @@ import {
   type SendingRow,
   stateless,
 } from './row.ts';
+import { noLinks, type RowLinks } from './linked.ts';
 import { isInPage, pageFence } from './memory.ts';
 import type { Fence, Key, Range, Transaction } from './schema.ts';
 
@@ -20,7 +21,15 @@ export type Change =
       readonly lane?: string;
     })
   /** Delivered. Nothing is kept where its submitter knows already. */
-  | { readonly kind: 'done'; readonly result: unknown; readonly isKept: boolean }
+  | {
+      readonly kind: 'done';
+      /** As the codec keeps it. */
+      readonly result: unknown;
+      /** As its handler has resolved with it. */
+      readonly data?: unknown;
+      readonly isKept: boolean;
+      readonly isRead?: boolean;
+    }
   | (Shown & {
       readonly kind: 'dead';
       readonly reason: DeadReason;
@@ -41,10 +50,6 @@ interface Shown {
   readonly timeouts?: number;
   readonly isInDoubt: boolean;
   readonly steps?: unknown;
-}
-
-export async function rowById(tx: Transaction, id: string): Promise<Row | undefined> {
-  return (await tx.rows('id', [id], 1))[0];
 }
 
 /** The oldest row that holds up a scope. */
@@ -116,13 +121,22 @@ export function replan<R extends NewRow | Row>(row: R, nowMs: number): R {
     : { ...row, ...shift(row as Row, nowMs - sinceMs) };
 }
 
-export async function insert(tx: Transaction, given: NewRow, nowMs: number): Promise<Row> {
+export async function insert(
+  tx: Transaction,
+  given: NewRow,
+  nowMs: number,
+  links: RowLinks = noLinks,
+): Promise<Row> {
   const row = replan(given, nowMs);
-  if (row.owner === undefined) return { ...row, seq: await tx.add(row) };
+  const held = row.owner === undefined ? row : await links.hold(tx, row);
+  if (held) return { ...held, seq: await tx.add(held) };
   const head = row.blocks === undefined ? undefined : await headOf(tx, row.blocks);
   // A row on the disk comes before those of this page; one of this page is claimed to find out about the disk.
   const isBehind = !!head && isInPage(head) === (row.owner === pageFence.owner);
-  const placed = { ...row, nextRetryAt: isBehind ? undefined : (row.nextRetryAt ?? nowMs) };
+  const placed = {
+    ...row,
+    nextRetryAt: isBehind ? undefined : (row.nextRetryAt ?? nowMs),
+  } as NewRow;
   return { ...placed, seq: await tx.add(placed) };
 }
 
@@ -132,8 +146,9 @@ export function applyChange(row: SendingRow, change: Change, nowMs: number): Row
   if (change.kind === 'done') {
     if (!change.isKept) return undefined;
     const ended = { isInDoubt: false, lastError: undefined, steps: undefined };
-    const { result } = change;
-    return { ...row, ...ended, ...stateless, state: 'done', doneAt: nowMs, result };
+    const { result, isRead } = change;
+    const now = { ...ended, ...stateless, parents: undefined, thing: undefined };
+    return { ...row, ...now, state: 'done', doneAt: nowMs, result, isRead };
   }
   if (change.kind === 'too-new') {
     const attempts = row.attempts - 1;
@@ -175,14 +190,23 @@ function applyShown(
 
 /**
  * A row is to be sent by this owner, in its scope's order: due at once if none is before it. Its place is that of
- * its submission, also when those behind it have gone meanwhile, or it was of another scope.
+ * its submission, also when those behind it have gone meanwhile, or it was of another scope. Where an answer that it
+ * refers to is missing, it is dead.
  */
-export async function place(tx: Transaction, row: Row, owner: string, nowMs: number): Promise<Row> {
+export async function place(
+  tx: Transaction,
+  row: Row,
+  owner: string,
+  nowMs: number,
+  links: RowLinks = noLinks,
+): Promise<Row> {
   const blocks = row.scope;
-  const behind: Row = { ...row, ...stateless, state: 'pending', owner, blocks };
+  const waiting: Row = { ...row, ...stateless, state: 'pending', owner, blocks };
+  const held = await links.hold(tx, waiting);
+  const behind = held ?? waiting;
   await tx.put(behind);
   const head = blocks === undefined ? behind : await headOf(tx, blocks);
-  if (head?.seq !== row.seq) return behind;
+  if (held || head?.seq !== row.seq) return behind;
   const due = { ...behind, nextRetryAt: nowMs };
   await tx.put(due);
   return due;
@@ -193,10 +217,12 @@ export async function unblock(
   tx: Transaction,
   scope: string | undefined,
   nowMs: number,
+  links: RowLinks = noLinks,
 ): Promise<Row | undefined> {
   const head = scope === undefined ? undefined : await headOf(tx, scope);
   if (head?.state !== 'pending' || head.owner === undefined) return undefined;
   if (head.nextRetryAt !== undefined) return head;
+  if (await links.hold(tx, head)) return undefined;
   const due = { ...head, nextRetryAt: nowMs };
   await tx.put(due);
   return due;

@@ -95,6 +95,8 @@ export const english: UiTexts = {
       'handler-missing': 'This version of the page cannot send it.',
       'not-migrated': 'An earlier version of the page wrote it, and this one cannot read it.',
       unreadable: 'It cannot be read any more.',
+      'parent-dead': 'It belongs to another one that was not sent.',
+      'answer-missing': 'It belongs to another one that is gone.',
     },
     mayBeDone: 'It may have been done already: with other contents it could be done twice.',
     sendNow: 'Send now',

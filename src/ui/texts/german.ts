@@ -99,6 +99,8 @@ export const german: UiTexts = {
       'not-migrated':
         'Eine frühere Version der Seite hat es geschrieben, und diese kann es nicht lesen.',
       unreadable: 'Es ist nicht mehr lesbar.',
+      'parent-dead': 'Es gehört zu etwas anderem, das nicht gesendet wurde.',
+      'answer-missing': 'Es gehört zu etwas anderem, das nicht mehr da ist.',
     },
     mayBeDone:
       'Es wurde vielleicht schon ausgeführt: Mit anderem Inhalt könnte es doppelt ausgeführt werden.',

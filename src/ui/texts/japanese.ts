@@ -99,6 +99,8 @@ export const japanese: UiTexts = {
       'handler-missing': 'このバージョンのページでは送信できません。',
       'not-migrated': '以前のバージョンのページで保存されたため、読み取れません。',
       unreadable: '読み取れなくなりました。',
+      'parent-dead': '関連する項目が送信されていません。',
+      'answer-missing': '関連する項目がなくなりました。',
     },
     mayBeDone:
       'すでに実行された可能性があります。内容を変えて送信すると二重に実行されるおそれがあります。',

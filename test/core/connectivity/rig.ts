@@ -1,4 +1,4 @@
-import { type Connectivity, createConnectivity } from '../../../src/core/connectivity/connectivity.ts';
+import { Connectivity } from '../../../src/core/connectivity/connectivity.ts';
 import { createSleepDetector } from '../../../src/core/lib/timer.ts';
 import type { HintEvent } from '../../../src/core/connectivity/page-life.ts';
 import type { CheckResult } from '../../../src/core/connectivity/check.ts';
@@ -74,15 +74,15 @@ export function gather(start: Start = {}): Evidence {
     looks.push(`${clock.elapsed()} ${origin}`);
     return send(signal);
   };
-  const connectivity = createConnectivity(
+  const connectivity = new Connectivity({
     clock,
     random,
-    createSleepDetector(clock),
-    hasPage ? hint : undefined,
-    hasProbe ? probe : undefined,
-    lookAt,
-    () => known,
-  );
+    sleepDetector: createSleepDetector(clock),
+    hint: hasPage ? hint : undefined,
+    check: hasProbe ? probe : undefined,
+    checkOrigin: lookAt,
+    knownOrigins: () => known,
+  });
   const story: string[] = [];
   connectivity.subscribe(() => {
     story.push(`${clock.elapsed()} ${connectivity.getState().status}`);

@@ -1,5 +1,9 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { type FormSubmission, planSubmission, Submissions } from '../../../src/core/form/submission.ts';
+import {
+  type FormSubmission,
+  planSubmission,
+  Submissions,
+} from '../../../src/core/form/submission.ts';
 import { type Clock, systemClock } from '../../../src/core/lib/clock.ts';
 import { createTabStorage, type TabStoragePort } from '../../../src/core/form/tab-storage.ts';
 

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { createIdempotencyKey, deriveKey, serializeKey } from '../../../src/core/idempotency/key.ts';
+import {
+  createIdempotencyKey,
+  deriveKey,
+  serializeKey,
+} from '../../../src/core/idempotency/key.ts';
 
 const uuid = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 const key = '8e03978e-40d5-43dd-bc93-6894a57f9324';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import webpack from 'webpack';
 import buildIfStale from '../../setup/dist.ts';
 
-const dist = resolve(import.meta.dirname, '../../dist');
+const dist = resolve(import.meta.dirname, '../../../dist');
 let folder: string;
 beforeAll(() => {
   buildIfStale();

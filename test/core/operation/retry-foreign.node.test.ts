@@ -73,6 +73,13 @@ test.each<[string, unknown]>([
       config: { method: 'post' },
     },
   ],
+  [
+    'an error with plain headers as the server wrote them (Capacitor)',
+    {
+      status: 503,
+      headers: { 'Retry-After': '20' },
+    },
+  ],
 ])('%s says its status and its Retry-After', async (_, thrown) => {
   const options = { idempotent: true, maxRetries: 1 };
   expect(await attemptsAt(thrown, options)).toEqual({ attempts: 2, tookMs: 21_000 });
@@ -96,6 +103,20 @@ const rewritten: readonly (readonly [string, (status: number, of: Headers) => un
   ],
   ['networkError', (statusCode) => ({ networkError: { statusCode } })],
   ['meta.response', (status) => ({ meta: { response: new Response(null, { status }) } })],
+  [
+    'context (a function of supabase-js)',
+    (status) => ({ context: new Response(null, { status }) }),
+  ],
+  [
+    'data.httpStatus beside a 207 (a batch of tRPC)',
+    (httpStatus) => ({
+      data: { httpStatus },
+      meta: { response: new Response(null, { status: 207 }) },
+    }),
+  ],
+  ['{ status: "error", statusCode } (JSend)', (statusCode) => ({ status: 'error', statusCode })],
+  ['{ status: false, statusCode }', (statusCode) => ({ status: false, statusCode })],
+  ['{ status: "404" } (JSON:API)', (status) => ({ status: `${status}` })],
 ];
 
 test.each(rewritten)('%s: a 404 is not retried, and a 503 is', async (_, make) => {
@@ -214,8 +235,8 @@ test('a failure of something else is waited for by backoff, also where what was 
   expect(times).toEqual([0, 500, 1500, 2500, 4500, 6500]);
 });
 
-test.each([NaN, 0, -1, 200, 299, 600, Infinity])(
-  'an error with the status %d is one of which nothing is known',
+test.each([NaN, 0, -1, 200, 299, 600, Infinity, 'error', '', true, null, {}, [], Symbol('404')])(
+  'an error with the status %s is one of which nothing is known',
   (status) => {
     expect(outcomeOf(Object.assign(new Error('x'), { status })).kind).toBe('error');
   },

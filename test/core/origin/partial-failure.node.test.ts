@@ -194,6 +194,28 @@ describe('a press of Save while the origin is down', () => {
   });
 });
 
+describe('an outage that another tab has found', () => {
+  const one = { resource: '/items/1' };
+  const other = { resource: '/items/2' };
+
+  test('of an endpoint, holds back only the URLs that have failed here', async () => {
+    const { admission, ask, advance } = openOrigin();
+    admission.origin.health.follow('items');
+    const first = ask('items', one);
+    expect([first.story, ask('items', other).story]).toEqual([['0'], ['0']]);
+    first.settle('outage');
+    await advance(1);
+    expect([ask('items', one).story, ask('lists').story]).toEqual([[], ['1']]);
+  });
+
+  test('of the origin, holds back all but what need not leave the device', () => {
+    const { admission, ask } = openOrigin();
+    admission.origin.health.follow('');
+    const stories = [ask('items', one), ask('lists'), ask('local', { mayBeOffline: true })];
+    expect(stories.map(({ story }) => story)).toEqual([[], [], ['0']]);
+  });
+});
+
 test('what was broken beside its origin stays down when all of that comes back', async () => {
   const { admission, send } = openOrigin();
   send('widget', 'outage', 1);

@@ -117,3 +117,62 @@ test('an endpoint that is down is probed as soon as another is answered: it may 
   expect(rig.server.times('/a').slice(before)).toEqual([40_000]);
   expect(observer.getCurrentResult().status).toBe('success');
 });
+
+/** A component asks for `path` now. @returns when its query failed and when it had data, from then on. */
+function ask(rig: Rig, path: string): { failed?: number; succeeded?: number } {
+  const from = rig.elapsed();
+  const told: { failed?: number; succeeded?: number } = {};
+  const queryFn = () => rig.steady.json<string>(api + path);
+  new QueryObserver(rig.client, { queryKey: [path], queryFn }).subscribe(({ status }) => {
+    if (status === 'error') told.failed ??= rig.elapsed() - from;
+    if (status === 'success') told.succeeded ??= rig.elapsed() - from;
+  });
+  return told;
+}
+
+const broken = [
+  ['a broken id', '/items/1', '/items/2'],
+  ['a broken endpoint', '/me', '/reports'],
+  ['a broken operation of one path', '/graphql?op=A', '/graphql?op=B'],
+] as const;
+const causes = [503, 500, 'network', 502] as const;
+
+test.each(
+  broken.flatMap(([what, good, bad]) => causes.map((cause) => [what, cause, good, bad] as const)),
+)(
+  '%s (%s) is told as soon as with React Query alone, though nothing else is asked meanwhile',
+  async (_what, cause, good, bad) => {
+    const rig = createRig({ health: {} });
+    rig.server.plan(bad, ...Array.from({ length: 100 }, () => cause));
+    ask(rig, good);
+    await rig.time.advance(5000);
+    const told = ask(rig, bad);
+    await rig.time.advance(30_000);
+    expect(told.failed).toBeLessThanOrEqual(7500);
+    expect(told.failed).toBeGreaterThanOrEqual(7000);
+  },
+);
+
+test('where a second endpoint fails, too, it is an outage, and the first load waits for its end', async () => {
+  const rig = createRig({ health: {} });
+  ask(rig, '/me');
+  await rig.time.advance(5000);
+  for (const path of ['/a', '/b']) rig.server.plan(path, ...Array.from({ length: 100 }, () => 503));
+  const told = ['/a', '/b'].map((path) => ask(rig, path));
+  await rig.time.advance(20_000);
+  for (const path of ['/a', '/b']) rig.server.unplan(path);
+  await rig.time.advance(20_000);
+  expect(told.map(({ failed }) => failed)).toEqual([undefined, undefined]);
+  expect(told.every(({ succeeded = 0 }) => succeeded > 20_000)).toBe(true);
+});
+
+test('the same in a page that has asked nothing else yet', async () => {
+  const rig = createRig({ health: {} });
+  rig.server.plan('/a', ...Array.from({ length: 100 }, () => 503));
+  const told = ask(rig, '/a');
+  await rig.time.advance(20_000);
+  rig.server.unplan('/a');
+  await rig.time.advance(20_000);
+  expect(told.failed).toBeUndefined();
+  expect(told.succeeded).toBeGreaterThan(20_000);
+});

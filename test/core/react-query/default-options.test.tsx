@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-query';
 import { act, screen } from '@testing-library/react';
 import { mergeDefaultOptions, type Steadfetch, watchConnectivity } from 'steadfetch';
+import { retryPolicy } from 'steadfetch/policy';
 import { useRetryStatus } from 'steadfetch/react';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { setBrowserOnline } from './network.ts';
@@ -239,6 +240,17 @@ describe('a merge that has lost our options', () => {
     await timesWith(rig, { queryFn: () => 'data' });
     rig.server.plan('/b', 503, 503);
     for (let count = 0; count < 2; count++) await rig.steady.json('/b').catch(() => {});
+    expect(warnings).toEqual([]);
+  });
+
+  test('is not suspected where retryPolicy() has the queries', async () => {
+    const rig = createRig(
+      {},
+      () => new QueryClient({ defaultOptions: { queries: retryPolicy() } }),
+    );
+    rig.server.plan('/a', 503, 503, 503);
+    await timesWith(rig);
+    expect(rig.server.times()).toHaveLength(4);
     expect(warnings).toEqual([]);
   });
 

@@ -107,7 +107,7 @@ async function run(outage: Outage, config: SteadfetchConfig | undefined, count =
     await app.time.advance(130);
   }
   // It shows soon when the server is back.
-  app.poll('/a?live', 200, { retry: false });
+  app.poll('/a?live', 250, { retry: false });
   await app.time.advance(outage.toMs + 6000);
   const report = app.steady?.report?.();
   app.close();

@@ -1,5 +1,6 @@
 import { QueryClient, useQuery } from '@tanstack/react-query';
 import { describe, expect, test } from 'vitest';
+import { mergeDefaultOptions } from 'steadfetch';
 import { createRig, type Rig } from './rig.tsx';
 
 const queryKey = ['it'];
@@ -102,22 +103,75 @@ describe('the policy of an API', () => {
 });
 
 describe('retry of the app alone', () => {
-  test('a number: as many requests as it says, and every wait is still a backoff', async () => {
-    const rig = createRig({ policy: { deadlineMs: Infinity } });
-    fails(rig);
-    const times = await timesWith(rig, { retry: 5 });
-    expect(times).toHaveLength(6);
-    expect(times.slice(0, 4)).toEqual([0, 500, 1500, 3500]);
-    expect(times[4]).toBeGreaterThanOrEqual(3500 + 500);
-    expect(times[5]).toBeGreaterThanOrEqual((times[4] ?? 0) + 500);
+  const waits: readonly [what: string, own: object, waits: readonly number[]][] = [
+    ['retry: 1', { retry: 1 }, [1025]],
+    ['retry: 3', { retry: 3 }, [1025, 2050, 4100]],
+    ['a function', { retry: (count: number) => count < 3 }, [1025, 2050, 4100]],
+    // The jitter does not grow with the wait. The last one is after the deadline of the policy.
+    ['retry: 7', { retry: 7 }, [1025, 2050, 4100, 8100, 16_100, 30_100, 30_000]],
+  ];
+  const places = ['the query', 'the default options', 'the defaults of its key'] as const;
+  const failing: readonly [what: string, answer: Parameters<Rig['server']['plan']>[1]][] = [
+    ['an outage', 503],
+    ['a server that answers 500', 500],
+    ['a network that is gone', 'network'],
+    ['a bare 429', 429],
+  ];
+  // In the default options a number is that of the policy, which counts no probe.
+  const isOwn = (place: string, own: object): boolean =>
+    place !== 'the default options' || !('retry' in own) || typeof own.retry === 'function';
+  const table = waits.flatMap(([what, own, expected]) =>
+    places
+      .filter((place) => isOwn(place, own))
+      .flatMap((place) =>
+        failing.map(([cause, answer]) => [what, place, cause, own, expected, answer] as const),
+      ),
+  );
+
+  test.each(table)(
+    '%s of %s keeps the waits of React Query in %s: probes do not shorten them',
+    async (_what, place, _cause, own, expected, answer) => {
+      const rig = createRig({ health: {} });
+      const { client, steady } = rig;
+      rig.server.plan('/a', ...Array.from({ length: 30 }, () => answer));
+      if (place === 'the default options')
+        client.setDefaultOptions(mergeDefaultOptions(steady, { queries: own }));
+      if (place === 'the defaults of its key') client.setQueryDefaults(queryKey, own);
+      const times = await timesWith(rig, place === 'the query' ? own : {});
+      const sums = expected.map((_, at) => expected.slice(0, at + 1).reduce((sum, ms) => sum + ms));
+      expect(times).toEqual([0, ...sums]);
+    },
+  );
+
+  test('the fast retry after one failed attempt is made up for by the next wait', async () => {
+    const rig = createRig({ health: {} });
+    rig.server.plan('/a', 200, ...Array.from({ length: 9 }, () => 503));
+    await timesWith(rig);
+    const from = rig.elapsed();
+    const times = await timesWith(rig, { retry: 3 });
+    expect(times.slice(1).map((at) => at - from)).toEqual([0, 51, 3073, 3073 + 4100]);
   });
 
-  test('a number, and an answer that the policy would stop at: no hot loop', async () => {
-    const rig = createRig();
-    rig.server.plan('/a', 404, 404, 404);
+  test('the same where the policy stops at the second failure', async () => {
+    const rig = createRig({ health: {} });
+    rig.server.plan('/a', 200, 503, 404, 404);
+    await timesWith(rig);
+    const from = rig.elapsed();
     const times = await timesWith(rig, { retry: 2 });
-    expect(times).toHaveLength(3);
-    expect(times[1]).toBeGreaterThanOrEqual(500);
+    expect(times.slice(1).map((at) => at - from)).toEqual([0, 51, 3000]);
+  });
+
+  test('Retry-After is obeyed, and counts as the wait', async () => {
+    const rig = createRig({ health: {} });
+    rig.server.plan('/a', { status: 429, headers: { 'Retry-After': '5' } }, 503);
+    expect(await timesWith(rig, { retry: 2 })).toEqual([0, 5250, 5250 + 2050]);
+  });
+
+  test('a number, and an answer that the policy would stop at: the pace of React Query', async () => {
+    const rig = createRig();
+    rig.server.plan('/a', ...Array.from({ length: 9 }, () => 404));
+    const alone = [0, 1000, 3000, 7000, 15_000, 31_000, 61_000, 91_000, 121_000];
+    expect(await timesWith(rig, { retry: 8 })).toEqual(alone);
   });
 
   test('true: no hot loop when the policy would have stopped', async () => {
@@ -161,7 +215,7 @@ describe('retry of the app alone', () => {
       asked.push([failureCount, error.message]);
       return failureCount < 1;
     };
-    expect(await timesWith(rig, { retry })).toEqual([0, 500]);
+    expect(await timesWith(rig, { retry })).toEqual([0, 1025]);
     expect(asked).toEqual([
       [0, 'The server answered 503.'],
       [1, 'The server answered 503.'],

@@ -167,6 +167,18 @@ describe('with retryPolicy()', () => {
     expect([(await first).length, (await second).length]).toEqual([5, 5]);
   });
 
+  test.each<readonly [string, unknown]>([
+    ['an unknown failure', new Error('no')],
+    ['a 404', new Response(null, { status: 404 })],
+  ])(
+    'a query whose own retry goes on is retried at the pace of React Query: %s',
+    async (_, error) => {
+      const { retry: _ours, ...own } = retryPolicy({ random: () => 0 });
+      const alone = Array.from({ length: 40 }, (__, n) => Math.min(1000 * 2 ** n, 30_000));
+      expect(alone.map((___, n) => own.retryDelay(n, error))).toEqual(alone);
+    },
+  );
+
   test('what is retried once is counted for each query', async () => {
     expect(await open().timesOf(times(9, new Response(null, { status: 425 })))).toHaveLength(2);
   });

@@ -4,7 +4,6 @@ import { useConnectivity } from 'steadfetch/react';
 import { describe, expect, test } from 'vitest';
 import { observe, rejectionOf } from '../fetch/observe.ts';
 import { watchQuery } from '../react/watch.tsx';
-import { ErrorBoundary } from './error-boundary.tsx';
 import { createOrderRig, sendOrder } from './order-rig.tsx';
 import { createRig, type Rig, setOnline } from './rig.tsx';
 
@@ -77,17 +76,17 @@ describe("without connectivity, the browser's word is React Query's", () => {
     expect(next.state).toBe('resolved');
   });
 
-  test('useConnectivity has nothing to show, and says what is missing', () => {
+  test('useConnectivity says what the browser does, and since when', async () => {
     const rig = createRig();
-    const Network = () => <p>{useConnectivity().status}</p>;
-    const { container } = rig.show(
-      <ErrorBoundary>
-        <Network />
-      </ErrorBoundary>,
-    );
-    expect(container.textContent).toBe(
-      'Failed: useConnectivity: this instance does not watch the network. ' +
-        'Create it with createSteadfetch({ connectivity: watchConnectivity() }).',
-    );
+    const Network = () => <p>{JSON.stringify(useConnectivity())}</p>;
+    const { container } = rig.show(<Network />);
+    const seen = () => JSON.parse(container.textContent) as unknown;
+    expect(seen()).toEqual({ status: 'online', since: 0 });
+    await rig.time.advance(1000);
+    setOnline(false);
+    expect(seen()).toEqual({ status: 'offline', since: rig.time.now() });
+    await rig.time.advance(1000);
+    setOnline(true);
+    expect(seen()).toEqual({ status: 'online', since: rig.time.now() });
   });
 });

@@ -3,9 +3,10 @@ import { act, render } from '@testing-library/react';
 import * as React from 'react';
 import { type ReactNode, StrictMode } from 'react';
 import { renderToString } from 'react-dom/server';
-import { createSteadfetch, mutationOptions } from 'steadfetch';
+import { createSteadfetch, mutationOptions, observeOnly } from 'steadfetch';
 import * as devtools from 'steadfetch/devtools';
 import { createOutbox, outboxHandler } from 'steadfetch/outbox';
+import { retryPolicy } from 'steadfetch/policy';
 import * as hooks from 'steadfetch/react';
 import * as ui from 'steadfetch/ui';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -94,22 +95,45 @@ const shown: readonly (readonly [name: string, node: ReactNode])[] = [
   ...Object.entries(ofUi),
   ...Object.entries(ofDevtools),
 ];
-const bare = (node: ReactNode, client = new QueryClient()): ReactNode => (
+
+const gone = createSteadfetch();
+gone.dispose();
+/** What a story, a test or a second client of an app has. */
+const clients: readonly (readonly [name: string, make: () => QueryClient])[] = [
+  ['a bare QueryClient', () => new QueryClient()],
+  ['one of retryPolicy', () => new QueryClient({ defaultOptions: { queries: retryPolicy() } })],
+  ['one of an instance', () => new QueryClient({ defaultOptions: steady.defaultOptions })],
+  [
+    'one of an instance that only observes',
+    () =>
+      new QueryClient({
+        defaultOptions: createSteadfetch({ observe: observeOnly() }).defaultOptions,
+      }),
+  ],
+  [
+    'one of an instance that was disposed of',
+    () => new QueryClient({ defaultOptions: gone.defaultOptions }),
+  ],
+];
+const worlds = clients.flatMap(([world, make]) =>
+  shown.map(([name, node]) => [name, world, node, make] as const),
+);
+const bare = (node: ReactNode, client: QueryClient): ReactNode => (
   <StrictMode>
     <QueryClientProvider client={client}>{node}</QueryClientProvider>
   </StrictMode>
 );
 
-test.each(shown)('%s throws nothing under a bare QueryClient', async (_name, node) => {
-  const client = new QueryClient();
+test.each(worlds)('%s throws nothing under %s', async (_name, _world, node, make) => {
+  const client = make();
   const { rerender, unmount } = render(bare(node, client));
   await act(() => Promise.resolve());
   rerender(bare(node, client));
   // A second client takes the place of the first.
-  rerender(bare(node));
+  rerender(bare(node, make()));
   expect(() => unmount()).not.toThrow();
 });
 
-test.each(shown)('%s throws nothing under a bare QueryClient on a server', (_name, node) => {
-  expect(typeof renderToString(bare(node))).toBe('string');
+test.each(worlds)('%s throws nothing under %s on a server', (_name, _world, node, make) => {
+  expect(typeof renderToString(bare(node, make()))).toBe('string');
 });

@@ -55,7 +55,7 @@ export function accept(
     const { operation } = request;
     operation.errors.recordRaw();
     if (!operation.isLone) operation.recordAnswer(nameOf(attempt));
-    attempt.settle(succeeded(status), undefined, response);
+    attempt.recordOutcome(succeeded(status), undefined, response);
     return response;
   }
   if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, request.url, response);
@@ -104,7 +104,7 @@ async function endWhenUnread(attempt: Attempt, guard: Guard): Promise<void> {
 /** So long the Problem Details of a failure are waited for, which are most often there with its headers. */
 const problemMs = 500;
 
-/** The error of an answer with Problem Details. Its headers have settled the attempt before its body is read. */
+/** The error of an answer with Problem Details. Its headers have ended the attempt for its origin before its body is read. */
 export async function refuseWithProblem(
   attempt: Attempt,
   response: Response,

@@ -66,7 +66,7 @@ export interface FetchContext extends Environment, TimeLimitContext, RequestCont
 /** Handles requests that broke off while the page may be on its way out. */
 export interface Outlive {
   readonly outlivePage: (attempt: Attempt, isWhole: boolean) => Promise<Response | undefined>;
-  readonly askAgain: (
+  readonly resend: (
     attempt: Attempt,
     response: Response,
     isWhole: boolean,
@@ -299,14 +299,14 @@ export class Attempt implements EventListenerObject {
 
   /** It has ended, and its request is sent again: for the attempt of the operation, that goes on. */
   endForResend(outcome: Outcome, response: Response): void {
-    this.settle(outcome, undefined, response);
+    this.recordOutcome(outcome, undefined, response);
     this.#release();
     discard(response);
   }
 
   /** Records how it has ended, and tells the listeners. */
-  settle(outcome: Outcome, error?: unknown, response?: Response): void {
-    this.sending?.settle(outcome, error, response);
+  recordOutcome(outcome: Outcome, error?: unknown, response?: Response): void {
+    this.sending?.end(outcome, error, response);
     this.#emit(outcome);
   }
 

@@ -61,8 +61,8 @@ export const isPage = (response: Response): boolean =>
   /^(.*,\s*)?(text\/html|application\/xhtml\+xml)$/.test(mediaType(response));
 
 /**
- * What the headers of a 2xx say of the request. gRPC-web and the streams of Connect say at their end whether
- * it was done.
+ * Whether the headers of a 2xx show that the request was done. gRPC-web and the streams of Connect say so only at
+ * their end.
  */
 export const processedAtHeaders = (response: Response): Processed =>
   isFramed(response) ? 'unknown' : 'yes';

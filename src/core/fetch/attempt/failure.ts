@@ -50,7 +50,7 @@ export function recordFailure<E>(
   reportFailure(error, report);
   // A client aborts at its own time limit, too, and then its error may mean anything.
   if (isRaw) operation.errors.recordRaw(isAborted ? undefined : report);
-  attempt.settle(failure, attempt.context.client?.errorOf(attempt.init) ?? error, response);
+  attempt.recordOutcome(failure, attempt.context.client?.errorOf(attempt.init) ?? error, response);
   return error;
 }
 
@@ -72,8 +72,7 @@ export function fail(
 }
 
 /**
- * What a rejection means, before the headers or in the body, told by whose signal fired, never by
- * the error.
+ * Turns a rejection, before the headers or in the body, into a failure: by the signal that fired, never by the error.
  */
 export function failed(attempt: Attempt, cause: unknown, response?: Response): unknown {
   const { context, request, bytes, silence, sending, failure: answer } = attempt;
@@ -87,14 +86,14 @@ export function failed(attempt: Attempt, cause: unknown, response?: Response): u
   if (signal?.aborted) {
     const failure = failureOfAbort(signal.reason, late);
     // A time limit of the app's own, of 50 ms maybe, says nothing of the server.
-    sending?.settle(failures.aborted);
+    sending?.end(failures.aborted);
     const reason = operation.errors.abortBy(signal, { request, operation, failure });
     return recordFailure(attempt, reason, failure);
   }
   if (attempt.isLate) {
     // Its body may take longer than that, which is no fault of the server's.
     const isUploading = !response && mayBeUploading(bytes, silence.headersMs);
-    if (isUploading) sending?.settle(failures.aborted);
+    if (isUploading) sending?.end(failures.aborted);
     const passed =
       process.env.NODE_ENV === 'production'
         ? undefined
@@ -106,7 +105,7 @@ export function failed(attempt: Attempt, cause: unknown, response?: Response): u
     const failure = brokenBody(attempt, response);
     return fail(attempt, NetworkError, 'The answer broke off', failure, { response, cause });
   }
-  if (mayBeRefused(attempt)) sending?.settle(failures.aborted);
+  if (mayBeRefused(attempt)) sending?.end(failures.aborted);
   const isUnreadable = operation.route.at?.admission.outcomes.isUnreadable(endpoint);
   if (process.env.NODE_ENV !== 'production')
     hintAtCors(context.operations, url, undefined, isUnreadable);
@@ -214,6 +213,6 @@ export async function recoverRejection(
     : failed(attempt, cause);
 }
 
-/** Whatever operation it is thrown into, which may be another than its own, is not tried again. */
+/** The operation that it is thrown into, which may be another than its own, is not tried again. */
 export const dropped = (request: SteadyRequest, signal?: AbortSignal): unknown =>
   request.operation.errors.abortUnsent(request, signal?.aborted ? signal : {});

@@ -191,7 +191,7 @@ export class Guard {
   async #receiveAgain(name: ReaderName, cause: unknown): Promise<unknown> {
     const attempt = this.#attempt;
     const { outlive } = attempt.context;
-    const next = await outlive?.askAgain(attempt, this.#original, !attempt.failure);
+    const next = await outlive?.resend(attempt, this.#original, !attempt.failure);
     try {
       if (!next) throw cause;
       return await guardOf(guardAnswer(attempt, next)).#receive(name);
@@ -230,7 +230,7 @@ export class Guard {
             controller.byobRequest?.respond(0);
           } catch (cause) {
             if (isCancelled) return;
-            await attempt.context.outlive?.askAgain(attempt, this.#original, false);
+            await attempt.context.outlive?.resend(attempt, this.#original, false);
             controller.error(failed(attempt, cause, this.#original));
             // Its source may ignore the signal.
             source.cancel(cause).catch(() => {});

@@ -6,7 +6,10 @@ const packetBytes = 1400;
 /** The slowest line that is believed in: 2G. */
 const slowestBytesPerMs = 8;
 
-/** A limit ends a write that may not be sent twice for good, and most often after it was done. */
+/**
+ * A limit ends a write that may not be sent twice for good, and most often after it was done. So the default is longer
+ * for it; told by its value, because an app may spread a preset.
+ */
 const unrepeatableMs = 60_000;
 /** The limit of an operation is doubled so often: a server that hangs is not waited for much longer. */
 const mostDoublings = 2;

@@ -187,7 +187,7 @@ async function isBlockedByCsp(url: string, reports: CspReports | undefined): Pro
     port2.postMessage(0);
   });
   port1.close();
-  // What is told has no fragment, and of a URL without a host it is only the scheme.
+  // A report has the URL without its fragment, and of a URL without a host only the scheme.
   target.hash = '';
   return reports.blocked.some((uri) => uri === target.href || `${uri}:` === target.protocol);
 }

@@ -21,7 +21,7 @@ export async function outlivePage(
   const cutOffAt = clock.now();
   attempt.silence.awaitNothing();
   // It shows nothing, and leaves its place to others.
-  attempt.sending?.settle(failures.aborted);
+  attempt.sending?.end(failures.aborted);
   await attempt.untilStopped(fate);
   request.operation.pauses.count(cutOffAt, clock.now());
   const isUnsafe = !request.isRepeatable || isSentOnce(request.input, init);
@@ -32,7 +32,7 @@ export async function outlivePage(
 }
 
 /** Asks for an answer again whose body has broken off, where the page that was left has stayed. */
-export async function askAgain(
+export async function resend(
   attempt: Attempt,
   { status }: Response,
   isWhole: boolean,
@@ -41,13 +41,13 @@ export async function askAgain(
     const next = await outlivePage(attempt, isWhole);
     if (next) {
       attempt.receiveHeaders(next);
-      attempt.sending?.settle(classifyStatus(attempt, next) ?? succeeded(status), undefined, next);
+      attempt.sending?.end(classifyStatus(attempt, next) ?? succeeded(status), undefined, next);
     }
     if (next?.status === status) return next;
     discard(next);
     return undefined;
   } catch (error) {
-    attempt.sending?.settle(attempt.signal.aborted ? failures.aborted : failures.network, error);
+    attempt.sending?.end(attempt.signal.aborted ? failures.aborted : failures.network, error);
     return undefined;
   }
 }

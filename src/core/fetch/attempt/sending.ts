@@ -12,7 +12,7 @@ export type RecordOutcome = (
   response: Response | undefined,
 ) => void;
 
-/** One sending of a request: `granted`, then `out`, then `settled`. Its permit, its effect and its write settle together. */
+/** One sending of a request: `granted`, then `out`, then `ended`. Its permit, its effect and its write end together. */
 export class Sending {
   readonly request: SteadyRequest;
   readonly admission: Admission;
@@ -22,7 +22,7 @@ export class Sending {
   /** When it went out, in epoch milliseconds. */
   sentAt: number = -Infinity;
   readonly #recordOutcome: RecordOutcome;
-  #isSettled = false;
+  #isEnded = false;
 
   constructor(
     request: SteadyRequest,
@@ -45,9 +45,9 @@ export class Sending {
   }
 
   /** Records how it has ended, at its headers; only the first outcome counts. One that is not out gives its permit back. */
-  settle(outcome: Outcome, error?: unknown, response?: Response): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
+  end(outcome: Outcome, error?: unknown, response?: Response): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     const { request, permit, effect } = this;
     if (effect) {
       request.operation.effects.resolve(effect, outcome.processed);

@@ -30,7 +30,7 @@ type Admit = FetchContext['admit'];
 export function admitInOrder(context: OrderContext, admit: Admit): Admit {
   const { clock, operations, writeOrder } = context;
   const admitWrite = (request: SteadyRequest, endAt?: number): ReturnType<Admit> => {
-    const write = writeOrder.ask(request.operation, request, isGuarded(request));
+    const write = writeOrder.begin(request.operation, request, isGuarded(request));
     request.setWrite(write);
     const obstacle = (): Obstacle | undefined => {
       const found = write.obstacle();
@@ -41,7 +41,7 @@ export function admitInOrder(context: OrderContext, admit: Admit): Admit {
       const found = write.obstacle();
       if (found === undefined) return sending;
       // First, so that the error counts nothing of it as sent.
-      sending.settle(failures.aborted);
+      sending.end(failures.aborted);
       if (found === 'superseded') throw supersede(context, request);
       return admitLater(request, endAt);
     };

@@ -8,6 +8,18 @@ export function hasPage(): boolean {
 }
 
 /**
+ * What the browser has; undefined where reading it alone throws. Chromium does so for a service worker in a sandboxed
+ * frame, and Firefox for a database where cookies are blocked.
+ */
+export function ifAllowed<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+/**
  * Whether a browser engine runs this code, in a page or a worker: engines refuse requests and hide answers.
  * Node, React Native and jsdom do neither.
  */
@@ -29,9 +41,11 @@ export function promptBeforeUnload(): () => void {
 export function watchConnection(onChange: () => void): () => void {
   const page = globalThis as Partial<typeof globalThis>;
   // The Network Information API, if available.
-  const { connection } = (globalThis.navigator ?? {}) as {
-    readonly connection?: EventTarget & { readonly type?: string };
-  };
+  const connection = ifAllowed(
+    () =>
+      (globalThis.navigator as { connection?: EventTarget & { readonly type?: string } })
+        .connection,
+  );
   let type = connection?.type;
   // If the connection has a type, a change of anything else is only a new estimate of the same network.
   const onEstimate = (): void => {

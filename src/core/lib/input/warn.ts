@@ -12,6 +12,10 @@ export function mark(object: object, name: string): boolean {
 /** Whether an object has this mark, in development. */
 export const isMarked = (object: object, name: string): boolean => !!marks.get(object)?.has(name);
 
+/** The mark of what retries queries; `retryPolicy()` retries them without an instance. */
+export const used = 'used by a query';
+export const policyAlone: object = {};
+
 /** The location of a docs page in the package: package.json lists those that are named here among its files. */
 export const pageOf = (page: string): string => `node_modules/steadfetch/docs/${page}`;
 

@@ -14,8 +14,11 @@ export interface Foreign extends ForeignAnswer {
   readonly cause?: Foreign;
   /** Apollo, urql */
   readonly networkError?: Foreign;
-  /** tRPC */
+  /** tRPC: in a batch the answer is a 207, and each part has a status of its own. */
   readonly meta?: { readonly response?: Foreign };
+  readonly data?: { readonly httpStatus?: unknown };
+  /** supabase-js, of a function */
+  readonly context?: Foreign;
 }
 
 /** axios's codes of a request without an answer. */
@@ -45,7 +48,7 @@ export function readForeign(
   let answer: Foreign | undefined;
   let at: Foreign | undefined = error;
   for (let depth = 0; !failure && isObject(at) && depth < maxCauses; depth++) {
-    const given: Foreign | undefined = at.response ?? at.meta?.response;
+    const given: Foreign | undefined = at.response ?? at.meta?.response ?? at.context;
     const response = isObject(given) ? given : undefined;
     answer = response ?? at;
     const known = find?.(at) ?? (response && find?.(response));
@@ -53,8 +56,8 @@ export function readForeign(
     if (known) return { ...known, decision: undefined };
     method ??= at.config?.method ?? at.request?.method;
     failure =
-      (response && readAnswer(response, nowMs)) ??
-      readAnswer(at, nowMs) ??
+      (response && readAnswer(response, nowMs, 999)) ??
+      readAnswer(at, nowMs, 599) ??
       (response ? undefined : byCode[at.code as string]);
     at = at.cause ?? at.networkError;
   }
@@ -70,14 +73,21 @@ export function readForeign(
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-function readAnswer(at: Foreign, nowMs: number): Failure | undefined {
-  const status = at.status ?? at.statusCode;
-  if (typeof status !== 'number' || !(status >= 300 && status <= 599)) return undefined;
+/** `mostStatus`: a response may have any status of three digits, and in an error a larger one is the app's own code. */
+function readAnswer(at: Foreign, nowMs: number, mostStatus: number): Failure | undefined {
+  // JSend has `status: 'error'` beside the code, and JSON:API `status: '404'`.
+  const status = Number(at.status) || Number(at.statusCode) || Number(at.data?.httpStatus);
+  if (!(status >= 300 && status <= mostStatus)) return undefined;
   return classifyAnswer({ status, header: (name) => headerOf(at, name) }, nowMs, false);
 }
 
-/** A header of an answer, in the form of any client. */
+/** A header of an answer, in the form of any client: a plain object may have it in any case. */
 export function headerOf({ headers }: ForeignAnswer, name: string): string | undefined {
-  const value = headers?.get ? headers.get(name) : (headers?.[name] as string | number | undefined);
+  const value = headers?.get
+    ? headers.get(name)
+    : (Object.entries(headers ?? {}).find(([key]) => key.toLowerCase() === name)?.[1] as
+        | string
+        | number
+        | undefined);
   return value === null || value === undefined ? undefined : `${value}`;
 }

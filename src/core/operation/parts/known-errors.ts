@@ -20,7 +20,10 @@ import type { Route } from './route.ts';
 /** The operation that has failed. */
 interface Failed {
   readonly ref: Omit<OperationRef, 'attempt'>;
-  readonly given: { readonly idempotent?: boolean | undefined };
+  readonly given: {
+    readonly idempotent?: boolean | undefined;
+    readonly endsWithOwner?: boolean | undefined;
+  };
   readonly effects: Effects;
   readonly submission?: { readonly isRepeatable: boolean } | undefined;
   readonly policyOf: (facts?: RequestFacts) => Policy;
@@ -205,8 +208,10 @@ export class KnownErrors {
       return decision;
     }
     const { isTrial, isLate, isDown, limitedMs, isUrlBroken, isAlone } = route.fail(failure, nowMs);
-    if (isTrial) this.trials++;
     const isQuery = operation.ref.kind === 'query';
+    // The app's own `retry` counts every attempt, also probes and refusals: they keep React Query's pace.
+    const isCounted = isQuery && !!operation.given.endsWithOwner;
+    if (isTrial && !isCounted) this.trials++;
     // The next attempt is paused where this one went, without backoff: a query before the attempt begins,
     // anything else by its request, and so not if the failure is not a request's.
     const isPausedNext = isQuery || request?.url !== undefined;
@@ -217,10 +222,10 @@ export class KnownErrors {
       random: shared.random,
       isUnrepeatable: !isQuery && !operation.given.idempotent && this.#effects.isUnrepeatable(),
       isUnseen: isUnseen(operation, report),
-      isDown: isLate || (isPausedNext && isDown),
+      isDown: !isCounted && (isLate || (isPausedNext && isDown)),
       limitedMs,
       isAlone,
-      isUnpaused: !route.at || (isUrlBroken && request?.url !== undefined),
+      isUnpaused: isCounted || !route.at || (isUrlBroken && request?.url !== undefined),
       isSuperseded: request?.write?.obstacle() === 'superseded',
       onMistake: policy.shouldRetry && reporterOf(shared, 'shouldRetry', remedy),
     });

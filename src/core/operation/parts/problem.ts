@@ -1,7 +1,7 @@
 import { headerOf } from './foreign-error.ts';
 import type { ForeignAnswer } from '../facts.ts';
 
-/** What an API says of a failure in a body of type `application/problem+json`: Problem Details, RFC 9457. */
+/** The body of type `application/problem+json` in which an API describes a failure: Problem Details, RFC 9457. */
 export interface Problem {
   /** A URI that names the kind of problem. @default 'about:blank' */
   readonly type: string;
@@ -9,7 +9,7 @@ export interface Problem {
   readonly title: string | undefined;
   /** The status code, as the API has given it. */
   readonly status: number | undefined;
-  /** What happened this time. */
+  /** A description of this occurrence. */
   readonly detail: string | undefined;
   /** A URI that names this occurrence. */
   readonly instance: string | undefined;
@@ -60,8 +60,8 @@ interface ForeignError {
 const maxCauses = 5;
 
 /**
- * What the API says of a failure in Problem Details (RFC 9457): of an `HttpError`, or of an error of axios, ky or
- * ofetch, which have read the body. Never throws.
+ * Reads the Problem Details (RFC 9457) of an `HttpError`, or of an error of axios, ky or ofetch, which have read the
+ * body. Never throws.
  *
  * @example
  * ```ts

@@ -12,7 +12,7 @@ export class Session {
   }
 }
 
-/** What a session ends that is under way in it. */
+/** A request or a run of `retry` that is under way. Its session ends it. */
 export interface Live {
   endSession(): void;
 }

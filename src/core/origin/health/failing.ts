@@ -3,7 +3,7 @@ const maxUrls = 1000;
 /** Where more URLs of an endpoint fail, none is broken by itself: their server refuses whatever is asked. */
 const maxBroken = 5;
 
-/** Who answered last, when that request was sent, and when the latest that another one answered was. */
+/** The one that answered last, when that request was sent, and when the latest request that another one answered was. */
 export class LastAnswer {
   #of = '';
   #at = -Infinity;
@@ -34,21 +34,37 @@ interface Failing {
 export class FailingUrls {
   /** The latest to fail at the end. */
   readonly #byUrl: Map<string, Failing> = new Map();
-  /** How many of these each endpoint has. */
+  /** The URLs that were answered, the latest at the end. */
+  readonly #answered: Set<string> = new Set();
+  /** How many failing URLs each endpoint has. */
   readonly #counts: Map<string, number> = new Map();
 
   /** Records a failure of a request sent at `sentAt`. */
   record(url: string, endpoint: string, sentAt: number): void {
     const all = this.#byUrl;
     const { failures = 0, since = sentAt } = all.get(url) ?? {};
-    this.answered(url);
+    this.#forget(url);
     all.set(url, { endpoint, failures: failures + 1, since: Math.min(since, sentAt) });
     this.#counts.set(endpoint, (this.#counts.get(endpoint) ?? 0) + 1);
     if (all.size <= maxUrls) return;
-    for (const oldest of all.keys()) return this.answered(oldest);
+    for (const oldest of all.keys()) return this.#forget(oldest);
   }
 
-  answered(url: string): void {
+  /** Records an answer. */
+  recordAnswer(url: string): void {
+    const all = this.#answered;
+    all.delete(url);
+    all.add(url);
+    this.#forget(url);
+    if (all.size > maxUrls) for (const oldest of all) return void all.delete(oldest);
+  }
+
+  /** Whether it was ever answered. */
+  wasAnswered(url: string): boolean {
+    return this.#answered.has(url);
+  }
+
+  #forget(url: string): void {
     const known = this.#byUrl.get(url);
     if (!known) return;
     this.#byUrl.delete(url);

@@ -112,23 +112,24 @@ export class OriginHealth {
   /**
    * When an attempt passes an outage: the first one of an operation that is never repeated. Its user has pressed a
    * button, and learns at once whether it was done; holding it back would spare the server nothing but that press.
+   * The same holds for a query that its app never retries.
    */
-  passesAt({ endpoint, risk, isNew }: Omit<Place, 'limitScope'>): number {
-    if (risk < 2 || !isNew) return Infinity;
+  passesAt({ endpoint, risk, isNew, isOnce }: Omit<Place, 'limitScope'>): number {
+    if ((risk < 2 || !isNew) && !isOnce) return Infinity;
     return (this.#sentAt.get(endpoint) ?? -Infinity) + firstGapMs;
   }
 
   /**
    * The health that holds an attempt back: that of its endpoint or its origin. What is down does not hold back a URL
-   * that has not failed, unless this tab did not find the outage itself.
+   * that has not failed, unless another tab has found the whole origin down.
    */
   downFor(place: Omit<Place, 'limitScope'>): Health | undefined {
     if (this.passesAt(place) <= this.#clock.now()) return undefined;
     const { hasFailed = this.hasFailed(place), mayBeOffline } = place;
     const own = this.#endpoints.get(place.endpoint);
-    const isBound = ({ outage }: Health): boolean =>
-      !!outage && (hasFailed || (outage.isFollowed && !mayBeOffline));
-    return [this.#origin, own].find((health) => health && isBound(health));
+    const isFollowed = !!this.#origin.outage?.isFollowed && !mayBeOffline;
+    if (isFollowed || (isDown(this.#origin) && hasFailed)) return this.#origin;
+    return isDown(own) && hasFailed ? own : undefined;
   }
 
   /** Whether its URL has failed or, of an operation that is sent again, its endpoint: a retry may have another URL. */
@@ -157,7 +158,7 @@ export class OriginHealth {
     const isEarly = own.isFastRetry(sentAt);
     own.recordAlone(sentAt, now, this.#isHealthy());
     this.#failing.record(resource, endpoint, sentAt);
-    // Of what was sent before the latest answer, each failure still counts towards the usual rate.
+    // Failures of requests that were sent before the latest answer still count towards the usual rate.
     if (this.isUrlBroken(place) && sentAt > own.answeredSentAt) return undefined;
     const isOwn =
       own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own, false, isEarly);
@@ -173,7 +174,7 @@ export class OriginHealth {
   /** @returns the outage that this success ended. */
   recordSuccess({ endpoint, resource }: Named, sentAt: number): Recovery | undefined {
     const now = this.#clock.now();
-    this.#failing.answered(resource);
+    this.#failing.recordAnswer(resource);
     const urls = this.#urlAnswered.get(endpoint) ?? new LastAnswer();
     urls.record(resource, sentAt);
     this.#urlAnswered.set(endpoint, urls);
@@ -242,6 +243,19 @@ export class OriginHealth {
       this.#failing.areFew(endpoint) &&
       answered.elsewhereAt(resource) >= this.#failing.since(resource)
     );
+  }
+
+  /**
+   * Whether a URL that was never answered is all that fails at an origin that has answered others within a minute
+   * before: probably it is broken by itself, though nothing has been answered since.
+   */
+  isOnlyFailure({ endpoint, resource }: Named): boolean {
+    if (this.#failing.wasAnswered(resource)) return false;
+    const { answeredSentAt, failed } = this.#origin;
+    const { failingSince = Infinity } = this.#endpoints.get(endpoint) ?? {};
+    const isOnly = failed.size === 0 || (failed.size === 1 && failed.has(endpoint));
+    const sinceMs = failingSince - answeredSentAt;
+    return isOnly && this.#failing.areFew(endpoint) && sinceMs > 0 && sinceMs < forgetMs;
   }
 
   /** How often the URL has failed since its last answer. */

@@ -66,6 +66,16 @@ export function followMutations(client: QueryClient, context: MutationEndContext
   });
 }
 
+/** Whether a plain mutation of the client runs whose `networkMode` says that it needs no network. */
+export const isAnyLocal = (client: QueryClient): boolean =>
+  client
+    .getMutationCache()
+    .findAll({ status: 'pending' })
+    .some(
+      ({ state, options: { networkMode = 'online', mutationFn } }) =>
+        networkMode !== 'online' && !state.isPaused && !definitionBehind(mutationFn),
+    );
+
 function add(mutation: Mutation): void {
   // React Query calls a mutationFn as a method of the options of its mutation, which one observer would otherwise
   // share among its mutations. With options of its own, it is known which mutation a mutationFn is called for.

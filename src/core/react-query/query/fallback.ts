@@ -10,14 +10,14 @@ import type { FailureLedger } from './failure-ledger.ts';
 import type { QueryRecords, ShownFallback } from './records.ts';
 import { refetchIf, watchRecovery } from './refetch.ts';
 
-/** What a fallback of a query stands on. */
+/** The dependencies of a fallback. */
 interface FallbackSource {
   readonly clock: Clock;
   readonly byQuery: QueryRecords;
   readonly ledger: FailureLedger;
 }
 
-/** What a fallback brings. */
+/** The code of a fallback. */
 export interface FallbackCode {
   readonly by: 'fallback';
   readonly given: unknown;
@@ -27,15 +27,14 @@ export interface FallbackCode {
 
 type Awaitable<T> = T | Promise<T>;
 
-/** What is shown in the place of a failure, made by `fallback`. */
+/** The value of an option `fallback`, made by the function `fallback`. */
 export interface Fallback<T = unknown> extends MadeBy<'fallback'> {
   readonly [code]: { readonly by: 'fallback'; readonly given: T | (() => T) };
 }
 
 /**
- * What a query, or `retry`, has when it fails for good: a value, or a function of the failure, which may
- * be asynchronous. Where it is or returns `undefined`, throws, rejects, or takes longer than `timeout`,
- * the failure stands.
+ * Replaces the failure of a query, or of `retry`, by a value, or by the result of a function of the failure, which may
+ * be asynchronous. The failure stands if that is `undefined`, throws, rejects, or takes longer than `timeout`.
  *
  * @example
  * ```ts
@@ -72,8 +71,8 @@ function isRetried(
 }
 
 /**
- * What to show in the place of a failure. React Query takes it for the data of the query: so it is marked
- * as stale at once, and fetched again when its origin is back.
+ * Returns the data to show in the place of a failure. React Query takes them for the data of the query, so they are
+ * marked as stale at once, and fetched again when the origin is back.
  *
  * @throws the failure, where another attempt follows, or there is nothing to show.
  */
@@ -114,7 +113,7 @@ async function replace(
   return data as never;
 }
 
-/** What a query shows a fallback for right now; undefined when its data are its own. */
+/** The fallback that a query shows now; undefined when its data are its own. */
 export function fallbackOf(
   query: Query | undefined,
   byQuery: QueryRecords,
@@ -126,7 +125,7 @@ export function fallbackOf(
   return isIt ? made : undefined;
 }
 
-/** What a fallback is made from. */
+/** The argument of a fallback's function. */
 export interface FallbackContext {
   /** The failure that the operation ended in. */
   readonly error: unknown;

@@ -1,13 +1,13 @@
 import { focusManager, type Query, type QueryClient } from '@tanstack/react-query';
 import type { Operation } from '../../operation/operation.ts';
-import { noOwner, Owner } from '../../operation/owner.ts';
+import { noOwner, Owner, unprovenOwner } from '../../operation/owner.ts';
 import type { Ask } from '../../origin/ask.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { retryTimes } from './pause.ts';
 
 /**
  * Whether a user waits for it: the page is seen, and there is nothing of it to show. A query without
- * observers is awaited by whoever fetches it, such as a router; more of an infinite one, by a user.
+ * observers is awaited by its caller, such as a router; more of an infinite one, by a user.
  */
 function isAwaited({ state }: Query): boolean {
   const isMore = !!state.fetchMeta?.fetchMore;
@@ -66,23 +66,12 @@ export class QueryOwner extends Owner<Operation> {
   override retries(operation: Operation): Pick<Ask, 'isRefreshSeen' | 'retriesAt'> {
     const isRefresh = this.#query.state.data !== undefined;
     return {
-      retriesAt: retryTimes(operation),
+      ...(!operation.isOnce && { retriesAt: retryTimes(operation) }),
       ...(isRefresh && { isRefreshSeen: () => focusManager.isFocused() }),
     };
   }
 
   override past(): Owner<Operation> {
-    return this.isUnproven() ? pastUnproven : noOwner;
+    return this.isUnproven() ? unprovenOwner : noOwner;
   }
 }
-
-/** All that is left of the owner of a query that need not leave the device. */
-const pastUnproven = new (class extends Owner<Operation> {
-  override readonly mayBeOffline = true;
-  override isUnproven(): boolean {
-    return true;
-  }
-  override past(): Owner<Operation> {
-    return this;
-  }
-})();

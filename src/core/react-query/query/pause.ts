@@ -42,7 +42,8 @@ export function createQueryPauses(clock: Clock, byQuery: QueryRecords): QueryPau
     query.state.fetchStatus !== 'idle';
   /**
    * When React Query alone would have given up; `Infinity` while a component shows a spinner for it in an outage:
-   * but an endpoint that goes on failing beside others that answer may be broken for long.
+   * but an endpoint that goes on failing beside others that answer may be broken for long. So may one whose URL was
+   * never answered, where others were and nothing else fails.
    */
   const endsAt = (query: Query, operation: Operation, reason: PauseReason | undefined): number => {
     if (!isTrouble(reason)) return Infinity;
@@ -50,6 +51,7 @@ export function createQueryPauses(clock: Clock, byQuery: QueryRecords): QueryPau
     if (query.state.data !== undefined) return endAt;
     if (reason === 'rate-limited') return Infinity;
     if (!isShown(query)) return endAt;
+    if (isOnlyFailure(operation)) return Math.max(endAt, clock.now());
     // At the end of an outage others are answered first, and it goes soon.
     const brokenAt = byQuery
       .of(query)
@@ -119,6 +121,9 @@ function isShown(query: Query): boolean {
   const { suspense } = query.options as { readonly suspense?: boolean };
   return !!suspense || query.getObserversCount() > 0;
 }
+
+const isOnlyFailure = ({ route: { at } }: Operation): boolean =>
+  !!at?.admission.origin.health.isOnlyFailure(at.sent);
 
 /** How often its URL has failed, where other endpoints are answered meanwhile. */
 function brokenFailures({ route: { at } }: Operation): number {

@@ -29,14 +29,14 @@ import {
 import type { AnyPersister, SteadyPersister } from '../steadfetch.ts';
 import { warnIfUnlinked } from '../misuse.ts';
 
-/** What makes operations of queries. */
+/** The dependencies of the persister. */
 export interface PersisterContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly operations: Operations;
   readonly signals: Signals;
   readonly ledger: FailureLedger;
-  /** What is known of each query. */
+  /** The record of each query. */
   readonly byQuery: QueryRecords;
   readonly pauseBefore: Admissions['pauseBefore'];
   /** They go before a refetch that would show that they are undone. */
@@ -143,8 +143,8 @@ function recordFailure(
 /** It is known that its attempt would not be sent. */
 function isKeptBack({ route: { at }, owner: { mayBeOffline } }: Operation): boolean {
   if (!at) return false;
-  const { endpoint, resource, limitScope, risk } = at.sent;
-  return !at.admission.isOpen({ endpoint, resource, limitScope, risk, mayBeOffline });
+  const { endpoint, resource, limitScope, risk, isOnce } = at.sent;
+  return !at.admission.isOpen({ endpoint, resource, limitScope, risk, isOnce, mayBeOffline });
 }
 
 /** Writes that had to wait go first: the data that are there have them already. */

@@ -3,7 +3,7 @@ import { createSlot } from '../../lib/slot.ts';
 import type { Alarm } from '../../lib/timer.ts';
 import type { Operation } from '../../operation/operation.ts';
 
-/** What a query shows in the place of a failure. */
+/** The fallback that a query shows. */
 export interface ShownFallback {
   readonly error: unknown;
   /** The last data that was none. */
@@ -75,7 +75,7 @@ export class QueryRecord {
   }
 }
 
-/** What an instance knows of each query. */
+/** The record of each query of an instance. */
 export interface QueryRecords {
   readonly of: (query: Query) => QueryRecord;
   /** Undefined where nothing is known yet. */

@@ -8,8 +8,8 @@ import { isServer } from '../instance.ts';
 import type { QueryRecords } from './records.ts';
 
 /**
- * Puts a new fetch in the place of the one under way, in the same turn: whoever awaits the old one
- * gets the result of the new one, and nobody sees the query idle in between.
+ * Replaces the fetch under way by a new one, in the same turn. The promise of the old one settles with the result of the
+ * new one, and the query is never idle in between.
  */
 export function replaceFetch(
   query: Query,
@@ -29,8 +29,8 @@ export function replaceFetch(
 }
 
 /**
- * What a fetch goes on with: without it a fetchNextPage becomes a fetch of page 0. Copied, because React Query takes
- * the same object for the same fetch, and would go on counting its failures.
+ * The meta data that a new fetch continues with: without them a fetchNextPage becomes a fetch of page 0. Copied, because
+ * React Query takes the same object for the same fetch, and would go on counting its failures.
  */
 const metaOf = ({ state: { fetchMeta } }: Query): Parameters<Query['fetch']>[1] =>
   fetchMeta ? { meta: { ...fetchMeta } } : {};
@@ -54,31 +54,33 @@ export function endFetchWith(
 export interface RefetchContext {
   readonly clock: Clock;
   readonly random: Random;
-  /** What is known of each query. */
+  /** The record of each query. */
   readonly byQuery: QueryRecords;
 }
 
 /** The end of a longer rate limit is not waited for by what has failed. */
 const maxLimitMs = 300_000;
-/** What failed in an outage is fetched again within this time after it: not all at once. */
+/** Queries that failed in an outage are spread over this time after it. */
 const spreadMs = 1000;
 
 /**
  * Where the endpoint of a query is down, calls `onBack` when it is up again, unless the watch of its record
  * has ended before. While it is as it was left and a user sees it, it is fetched again now and then, once: no
- * attempt may wait there any more that could be the probe. What waits keeps neither the query nor what is
- * known of its failure: its client may be dropped.
+ * attempt may wait there any more that could be the probe. A probe that fails leaves it as it was, so an app that
+ * reports failures reports each outage once. What waits keeps neither the query nor what is known of its failure:
+ * its client may be dropped.
  */
 export function watchRecovery(
   query: Query,
-  { route, errors }: Operation,
+  operation: Operation,
   byQuery: QueryRecords,
   isLeft: (query: Query) => boolean,
   onBack: (query: Query) => void,
 ): void {
   const record = byQuery.of(query);
   record.endWatch();
-  // Without an admission it has sent nothing of ours. On a server nobody looks, and queries go with their page.
+  const { errors, route } = operation;
+  // Without an admission it has sent nothing of ours. On a server no user waits for it, and queries end with their page.
   const down = route.down();
   if (!down || isServer()) return;
   const { admission, sent } = down;
@@ -94,8 +96,18 @@ export function watchRecovery(
     probe() {
       const watched = left();
       if (!watched) return;
-      byQuery.get(watched)?.urge();
-      showingFailure(watched, () => replaceFetch(watched, { retry: false }));
+      const before = byQuery.get(watched);
+      before?.urge();
+      const retry = (_count: number, error: Error): boolean => {
+        const probe = byQuery.get(watched);
+        if (!before || !probe?.route.down() || !isOfOutage(error)) return false;
+        probe.end('failed');
+        byQuery.of(watched).begin(before, watched);
+        void watched.cancel({ revert: true });
+        watchRecovery(watched, before, byQuery, isLeft, onBack);
+        return false;
+      };
+      showingFailure(watched, () => replaceFetch(watched, { retry }));
     },
     onBack() {
       const watched = left();
@@ -204,7 +216,7 @@ export function createOverdueRetries(
       return phase?.kind === 'waiting' && (phase.decision?.retryAt ?? now) < now;
     };
     const filter = { fetchStatus: 'fetching', predicate: isOverdue } as const;
-    // What nobody sees is React Query's to give up.
+    // React Query itself gives up queries without observers.
     for (const query of clients().flatMap((client) => client.getQueryCache().findAll(filter)))
       if (query.getObserversCount() > 0) replaceFetch(query);
   };

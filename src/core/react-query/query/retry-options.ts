@@ -6,6 +6,7 @@ import type { Operations } from '../../operation/operations.ts';
 import { Owner } from '../../operation/owner.ts';
 import { warn } from '../../lib/input/warn.ts';
 import { type Clock, maxTimerMs } from '../../lib/clock.ts';
+import { ownDelay } from '../../policy/decide.ts';
 import type { PolicyOptions } from '../../policy/options.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { isServer } from '../instance.ts';
@@ -15,7 +16,7 @@ import { oldestSubmission } from '../mutation/lifecycle.ts';
 import { emitChange } from '../mutation/record.ts';
 import type { OverdueRetries } from './refetch.ts';
 
-/** What decisions on failures in React Query stand on. */
+/** The dependencies of `retry` and `retryDelay`. */
 export interface RetryPairContext {
   readonly clock: Clock;
   readonly operations: Operations;
@@ -46,7 +47,8 @@ export function createRetryPair(
       if (process.env.NODE_ENV !== 'production') warnOfUnrepeatable(context.operations, operation);
       if (kind === 'query' && decision?.kind === 'retry') overdue.expectRetry(decision.retryAt);
       // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
-      const wantedMs = decision?.kind === 'retry' ? decision.delayMs : 1000 * 2 ** failureCount;
+      const wantedMs =
+        decision?.kind === 'retry' ? decision.delayMs : ownDelay(failureCount, operation.errors);
       const delayMs = Math.min(wantedMs, maxTimerMs);
       operation.errors.waitUntil(failedAt + delayMs);
       return delayMs;

@@ -84,3 +84,63 @@ test.each([
   await rig.time.advance(0);
   expect(rig.server.times('/a')).toEqual([0]);
 });
+
+describe('a mutation whose networkMode says that it needs no network', () => {
+  const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
+  const modes = ['always', 'offlineFirst'] as const;
+  const cases = methods.flatMap((method) =>
+    modes.flatMap((networkMode) =>
+      watches.map(([watch, config]) => [method, networkMode, watch, config] as const),
+    ),
+  );
+
+  test.each(cases)(
+    'a %s in the mode %s is sent at once offline: %s',
+    async (method, networkMode, _, config) => {
+      const rig = createRig(config);
+      rig.client.mount();
+      await rig.client.query({ queryKey: ['me'], queryFn: () => rig.steady.json(`${api}/me`) });
+      setBrowserOnline(false);
+      const observer = new MutationObserver(rig.client, {
+        mutationFn: () => rig.steady.json(`${api}/a`, { method }),
+        networkMode,
+      });
+      observer.mutate(undefined).catch(() => {});
+      await rig.time.advance(0);
+      expect(observer.getCurrentResult().status).toBe('success');
+      expect(rig.server.times('/a')).toEqual([0]);
+    },
+  );
+
+  test('its answer proves no network: a query waits on', async () => {
+    const rig = createRig({ connectivity: watchConnectivity() });
+    rig.client.mount();
+    await rig.client.query({ queryKey: ['me'], queryFn: () => rig.steady.json(`${api}/me`) });
+    rig.server.plan('/', ...Array.from({ length: 100 }, () => 'network' as const));
+    await rig.time.advance(1000);
+    setBrowserOnline(false);
+    await rig.time.advance(1000);
+    const observer = new MutationObserver(rig.client, {
+      mutationFn: () => rig.steady.json(`${api}/a`, { method: 'POST' }),
+      networkMode: 'always',
+    });
+    observer.mutate(undefined).catch(() => {});
+    const query = rig.client.query({ queryKey: ['b'], queryFn: () => rig.steady.json(`${api}/b`) });
+    query.catch(() => {});
+    await rig.time.advance(1000);
+    expect(observer.getCurrentResult().status).toBe('success');
+    expect(rig.client.getQueryState(['b'])?.fetchStatus).toBe('paused');
+  });
+
+  test('beside a mutation in the default mode, a write of the app is still held back offline', async () => {
+    const rig = createRig();
+    rig.client.mount();
+    await rig.client.query({ queryKey: ['me'], queryFn: () => rig.steady.json(`${api}/me`) });
+    setBrowserOnline(false);
+    const observer = new MutationObserver(rig.client, post(rig));
+    observer.mutate(undefined).catch(() => {});
+    rig.steady.json(`${api}/b`, { method: 'PUT' }).catch(() => {});
+    await rig.time.advance(1000);
+    expect([rig.server.times('/a'), rig.server.times('/b')]).toEqual([[], []]);
+  });
+});

@@ -1,4 +1,5 @@
-import { QueryObserver, useQuery } from '@tanstack/react-query';
+import { QueryCache, QueryClient, QueryObserver, useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { act } from '@testing-library/react';
 import { type SteadfetchConfig, fallback } from 'steadfetch';
 import { expect, test } from 'vitest';
@@ -176,4 +177,76 @@ test('a query that the user has cancelled stays so until its server is back', as
   const before = rig.server.times().length;
   await rig.time.advance(60_000);
   expect(rig.server.times()).toHaveLength(before);
+});
+
+/** How apps report failures: each counts those that it was told of. */
+const reporters = ['onError', 'onSettled', 'an effect', 'an event', 'errorUpdateCount'] as const;
+const causes = [503, 'network', 'hang'] as const;
+const loads = ['first load', 'refresh', 'fallback'] as const;
+
+test.each(causes.flatMap((cause) => loads.map((load) => [cause, load] as const)))(
+  'an outage (%s, %s) is reported once, however often the page probes',
+  async (cause, load) => {
+    const counts = new Map<string, number>();
+    const count = (reporter: (typeof reporters)[number]) => () =>
+      void counts.set(reporter, (counts.get(reporter) ?? 0) + 1);
+    const onSettled = (_data: unknown, error: unknown) => {
+      if (error) count('onSettled')();
+    };
+    const rig = createRig(
+      { health: {}, policy: { maxPauseMs: 6000 } },
+      ({ defaultOptions }) =>
+        new QueryClient({
+          defaultOptions,
+          queryCache: new QueryCache({ onError: count('onError'), onSettled }),
+        }),
+    );
+    const cache = rig.client.getQueryCache();
+    cache.subscribe((event) => {
+      if (event.type === 'updated' && event.action.type === 'error') count('an event')();
+    });
+    const own = load === 'fallback' ? rig.steady.queryPolicy({ fallback: fallback('saved') }) : {};
+    function Item() {
+      const { error, data } = useQuery({
+        queryKey: ['item'],
+        queryFn: () => rig.steady.json<string>(url),
+        ...own,
+      });
+      useEffect(() => {
+        if (error) count('an effect')();
+      }, [error]);
+      return data;
+    }
+    if (load === 'refresh') rig.client.setQueryData(['item'], 'old');
+    rig.server.plan('/items/1', ...Array.from({ length: 100 }, () => cause));
+    rig.show(<Item />);
+    await rig.time.advance(200_000);
+    const sent = rig.server.times().length;
+    expect(sent).toBeGreaterThan(6);
+    const query = cache.find({ queryKey: ['item'] });
+    counts.set('errorUpdateCount', query?.state.errorUpdateCount ?? -1);
+    const expected = load === 'fallback' ? 0 : 1;
+    expect(reporters.map((reporter) => [reporter, counts.get(reporter) ?? 0])).toEqual(
+      reporters.map((reporter) => [reporter, expected]),
+    );
+    rig.server.unplan('/items/1');
+    await rig.time.advance(45_000);
+    expect(query?.state).toMatchObject({ status: 'success', data: `GET /items/1 ${sent + 1}` });
+  },
+);
+
+test('a probe that gets another answer than that of an outage is reported: it is news', async () => {
+  const errors: string[] = [];
+  const rig = createRig(
+    { health: {}, policy: { maxPauseMs: 6000 } },
+    ({ defaultOptions }) =>
+      new QueryClient({
+        defaultOptions,
+        queryCache: new QueryCache({ onError: ({ message }) => void errors.push(message) }),
+      }),
+  );
+  rig.server.plan('/items/1', ...down(10), 404, 404);
+  observe(rig);
+  await rig.time.advance(300_000);
+  expect(errors).toEqual(['The server answered 503.', 'The server answered 404.']);
 });

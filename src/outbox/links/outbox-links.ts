@@ -1,0 +1,168 @@
+import { checkNames, reject, requireWhole } from '../../core/lib/input/check.ts';
+import type { Forget } from '../clear.ts';
+import type { Codec } from '../codec.ts';
+import type { OutboxParts } from '../delivery/engine.ts';
+import type { Kept } from '../enqueue.ts';
+import { type HandlerDefinition, scopeOf } from '../handler.ts';
+import type { RowLinks } from '../store/linked.ts';
+import type { Row, Unplaced } from '../store/row.ts';
+import type { Backend } from '../store/schema.ts';
+import { unblock } from '../store/transitions.ts';
+import { fill, keysIn } from './answer-of.ts';
+import { linkRows, rowByKey, rowLinks } from './row-links.ts';
+
+/** The options of `outboxLinks`. */
+export interface OutboxLinksOptions {
+  /** An answer is known for so long after the delivery, and as long as an entry waits that refers to it. @default 86_400_000 (a day) */
+  readonly keepAnswersMs?: number | undefined;
+  /** So many answers are known, the latest ones, and those that an entry waits for. @default 1000 */
+  readonly maxAnswers?: number | undefined;
+  /** Merges entries whose handlers have `coalesce`: the function `coalesceUnsent`. @default none */
+  readonly coalesce?: Coalescer | undefined;
+}
+
+/** Makes an entry one with an earlier one. A value for an option of `outboxLinks`: `coalesceUnsent`. */
+export type Coalescer = (
+  entry: Unplaced,
+  parts: OutboxParts,
+  forget: Forget,
+) => Promise<Kept | undefined>;
+
+/** The part of an outbox in a page that references need. */
+export interface PageLinks {
+  /** The entry with the answers that are known already. */
+  readonly refresh: <R extends Unplaced>(entry: R) => Promise<R>;
+  /** Makes an entry one with the one before it that changes the same, where surely nothing of that was sent. */
+  readonly coalesce: (entry: Unplaced) => Promise<Kept | undefined>;
+  /** Another tab has changed an entry that those of this page alone may refer to. */
+  readonly followInPage: (id: string) => Promise<void>;
+  /** Brings up to date what refers to an entry that cannot be read any more. */
+  readonly follow: (row: Row) => Promise<void>;
+}
+
+/** Entries that refer to the answers of others: the value of the option `links`. Made by `outboxLinks`. */
+export interface OutboxLinks {
+  /** @internal */
+  readonly rows: RowLinks;
+  /** @internal The fields of an entry with these variables. */
+  readonly begin: (
+    definition: HandlerDefinition,
+    variables: unknown,
+  ) => Pick<Row, 'parents' | 'thing'>;
+  /** @internal The variables with all answers. Rejects where one is missing. */
+  readonly fill: (
+    variables: unknown,
+    entry: Row,
+    codec: Codec,
+    read: Backend['read'],
+  ) => Promise<unknown>;
+  /** @internal Whether it merges entries. */
+  readonly isCoalescing: boolean;
+  /** @internal */
+  readonly attach: (parts: OutboxParts, forget: Forget) => PageLinks;
+}
+
+/**
+ * Lets an entry of the outbox refer to the answer of another one that is not delivered yet: see `answerOf`. A value for
+ * the option `links` of `createOutbox`; the same in `deliverOnSync`. With `coalesce: coalesceUnsent`, several changes of
+ * one thing are merged where their handlers say how.
+ *
+ * @throws TypeError in development, when an option is not as it must be.
+ *
+ * @example
+ * ```ts
+ * const outbox = createOutbox({ steady, queryClient, handlers, links: outboxLinks() });
+ * ```
+ */
+export function outboxLinks(options: OutboxLinksOptions = {}): OutboxLinks {
+  const { keepAnswersMs = 86_400_000, maxAnswers = 1000, coalesce } = options;
+  if (process.env.NODE_ENV !== 'production') {
+    const range = { min: 0, max: Number.MAX_SAFE_INTEGER };
+    requireWhole('outboxLinks', 'keepAnswersMs', keepAnswersMs, range);
+    requireWhole('outboxLinks', 'maxAnswers', maxAnswers, range);
+    checkNames('outboxLinks', options, ['keepAnswersMs', 'maxAnswers', 'coalesce']);
+    if (coalesce !== undefined && typeof coalesce !== 'function')
+      reject('outboxLinks', 'coalesce', coalesce, 'the function coalesceUnsent');
+  }
+  return {
+    rows: linkRows(keepAnswersMs, maxAnswers),
+    begin,
+    isCoalescing: coalesce !== undefined,
+    fill: async (variables, { parents = [] }, codec, read) =>
+      fill(variables, await answersOf(parents, codec, read, true)),
+    attach: (parts, forget) => ({
+      refresh: (entry) => refresh(entry, parts),
+      coalesce: async (entry) => coalesce?.(entry, parts, forget),
+      followInPage: (id) => followInPage(id, parts),
+      follow: (row) => follow(row, parts),
+    }),
+  };
+}
+
+async function follow(row: Row, { clock, engine, storage, onFollow }: OutboxParts): Promise<void> {
+  try {
+    const settled = await engine.store.writeAt(row.seq, 'relaxed', async (tx) => ({
+      row: undefined,
+      next: await unblock(tx, row.scope, clock.now(), rowLinks),
+      followers: await rowLinks.follow(tx, row, undefined, clock.now()),
+    }));
+    onFollow(settled);
+  } catch (error) {
+    storage.showError(error);
+  }
+}
+
+async function followInPage(id: string, parts: OutboxParts): Promise<void> {
+  if (parts.storage.inPage().length === 0) return;
+  const row = await parts.engine.store.find(id).catch(() => undefined);
+  if (row) await follow(row, parts);
+}
+
+export function begin(
+  { handler }: HandlerDefinition,
+  variables: unknown,
+): Pick<Row, 'parents' | 'thing'> {
+  const parents = keysIn(variables);
+  const thing = handler.coalesce?.by(variables);
+  return { ...(parents[0] !== undefined && { parents }), ...(thing !== undefined && { thing }) };
+}
+
+/** The answers of those of these entries that are delivered. Rejects where one cannot be read, and `areAll` is asked for. */
+async function answersOf(
+  keys: readonly string[],
+  codec: Codec,
+  read: Backend['read'],
+  areAll: boolean,
+): Promise<ReadonlyMap<string, unknown>> {
+  const rows = await read((tx) => Promise.all(keys.map((key) => rowByKey(tx, key))));
+  const answers = new Map<string, unknown>();
+  for (const [at, row] of rows.entries())
+    if (row?.state === 'done') answers.set(keys[at] ?? '', await codec.decode(row.result));
+    else if (areAll) answers.set(keys[at] ?? '', undefined);
+  return answers;
+}
+
+/** Its scope and what it changes are then the same as of an entry that is submitted with the real id. */
+async function refresh<R extends Unplaced>(
+  entry: R,
+  { codec, handlers, storage, engine }: OutboxParts,
+): Promise<R> {
+  const { parents, handler, variables: sealed } = entry;
+  const definition = handlers.get(handler);
+  if (!parents || !definition) return entry;
+  try {
+    await storage.opened();
+    const answers = await answersOf(parents, codec, engine.store.read, false);
+    if (answers.size === 0) return entry;
+    const variables = fill(await codec.decode(structuredClone(sealed)), answers);
+    const left = parents.filter((key) => !answers.has(key));
+    const scope = scopeOf('outbox', definition, variables);
+    const blocks = entry.blocks === undefined ? undefined : scope;
+    const { thing } = begin(definition, variables);
+    const own = { variables: await codec.encode('outbox', variables), thing, scope, blocks };
+    return { ...entry, ...own, parents: left[0] === undefined ? undefined : left };
+  } catch {
+    // It stays as it is, and its end says why.
+    return entry;
+  }
+}
