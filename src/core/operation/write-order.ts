@@ -59,6 +59,14 @@ type Done = WriteScope & Pick<SentWrite, 'place'>;
 /** So many different writes to one resource are told apart. */
 const mostScopes = 50;
 
+/** Those that were written last stay. */
+function keepLast(all: Map<string, unknown>, most: number): void {
+  for (const first of all.keys()) {
+    if (all.size <= most) break;
+    all.delete(first);
+  }
+}
+
 /** The known writes to one URL. */
 class Resource {
   readonly clock: Clock;
@@ -102,9 +110,9 @@ class Resource {
     const { place, method, fields } = write;
     const id = JSON.stringify([method, fields]);
     if (isBefore(place, this.#done.get(id)?.place)) return;
-    if (this.#done.size < mostScopes) return void this.#done.set(id, { place, method, fields });
-    for (const [other, one] of this.#done) if (one.method === method) this.#done.delete(other);
-    this.#done.set(method, { place, method });
+    this.#done.delete(id);
+    this.#done.set(id, { place, method, fields });
+    keepLast(this.#done, mostScopes);
   }
 }
 
@@ -263,11 +271,7 @@ export class WriteOrder {
     const resource = all.get(name) ?? new Resource(this.#clock);
     all.delete(name);
     all.set(name, resource);
-    // Those that were written last stay.
-    for (const first of all.keys()) {
-      if (all.size <= mostResources) break;
-      all.delete(first);
-    }
+    keepLast(all, mostResources);
     return resource;
   }
 }
