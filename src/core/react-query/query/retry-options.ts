@@ -41,11 +41,15 @@ export function createRetryPair(
       const operation = ledger.claim(failureCount, error, false, begin);
       const { decision, failedAt = 0 } = operation.errors;
       if (process.env.NODE_ENV !== 'production') warnOfUnrepeatable(context.operations, operation);
-      if (kind === 'query' && decision?.kind === 'retry') overdue.expectRetry(decision.retryAt);
-      // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
-      const wantedMs =
-        decision?.kind === 'retry' ? decision.delayMs : delayOfReactQuery(failureCount);
-      const delayMs = Math.min(wantedMs, maxTimerMs);
+      // Where the app's own `retry` goes on, its retries are all the query has: they reach as far as with React Query
+      // alone, also where we would stop, or where a probe would use them up.
+      const ownMs =
+        decision?.kind === 'retry' && !operation.given.endsWithOwner
+          ? 0
+          : delayOfReactQuery(failureCount);
+      const wantedMs = decision?.kind === 'retry' ? decision.delayMs : 0;
+      const delayMs = Math.min(Math.max(wantedMs, ownMs), maxTimerMs);
+      if (kind === 'query' && decision?.kind === 'retry') overdue.expectRetry(failedAt + delayMs);
       operation.errors.waitUntil(failedAt + delayMs);
       return delayMs;
     },

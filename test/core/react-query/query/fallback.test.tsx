@@ -312,7 +312,7 @@ test('a retry of the app that throws is asked by React Query alone', async () =>
   );
   await rig.time.advance(10_000);
   expect(retries.mock.calls).toEqual([[0], [0]]);
-  expect(story.at(-1)).toBe('500 success GET /prices 2');
+  expect(story.at(-1)).toBe('1000 success GET /prices 2');
 });
 
 test('a default retry of the app keeps the fallback of a query that leaves ours out', async () => {
@@ -330,5 +330,5 @@ test('a default retry of the app keeps the fallback of a query that leaves ours 
   );
   await rig.time.advance(10_000);
   expect(data.value).toBe('list prices');
-  expect(rig.server.times()).toEqual([0, 500]);
+  expect(rig.server.times()).toEqual([0, 1000]);
 });
