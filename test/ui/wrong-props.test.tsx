@@ -17,27 +17,27 @@ function Mutation({ target }: { readonly target?: unknown }) {
 test.each<readonly [string, ReactNode, string]>([
   [
     'RetryStatus of nothing',
-    <Status />,
+    <Status key="status" />,
     'RetryStatus: query is undefined, and must be a key, or mutation must be a key or a target.',
   ],
   [
     'texts that are missing',
-    <Provider />,
+    <Provider key="none" />,
     'TextsProvider: texts is undefined, and must be a list, such as [english, german].',
   ],
   [
     'texts of one language',
-    <Provider texts={{ lang: 'en' }} />,
+    <Provider key="one" texts={{ lang: 'en' }} />,
     'TextsProvider: texts is {"lang":"en"}, and must be a list, such as [english, german].',
   ],
   [
     'texts of no language',
-    <Provider texts={[]} />,
+    <Provider key="empty" texts={[]} />,
     'TextsProvider: texts is [], and must be a list, such as [english, german].',
   ],
   [
     'the status of no mutation',
-    <Mutation />,
+    <Mutation key="mutation" />,
     'useMutationStatus: target is undefined, and must be that of a hook, or { mutationKey: [...] }.',
   ],
 ])('%s is a TypeError that says what it must be', (_, node, message) => {

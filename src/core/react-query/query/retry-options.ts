@@ -43,13 +43,11 @@ export function createRetryPair(
       if (process.env.NODE_ENV !== 'production') warnOfUnrepeatable(context.operations, operation);
       // Where the app's own `retry` goes on, its retries are all the query has: they reach as far as with React Query
       // alone, also where we would stop, or where a probe would use them up.
-      const ownMs =
-        decision?.kind === 'retry' && !operation.given.endsWithOwner
-          ? 0
-          : delayOfReactQuery(failureCount);
-      const wantedMs = decision?.kind === 'retry' ? decision.delayMs : 0;
-      const delayMs = Math.min(Math.max(wantedMs, ownMs), maxTimerMs);
-      if (kind === 'query' && decision?.kind === 'retry') overdue.expectRetry(failedAt + delayMs);
+      const isRetry = decision?.kind === 'retry';
+      const isOwn = !isRetry || operation.given.endsWithOwner;
+      const leastMs = isOwn ? delayOfReactQuery(failureCount) : 0;
+      const delayMs = Math.min(Math.max(isRetry ? decision.delayMs : 0, leastMs), maxTimerMs);
+      if (isRetry && kind === 'query') overdue.expectRetry(failedAt + delayMs);
       operation.errors.waitUntil(failedAt + delayMs);
       return delayMs;
     },
