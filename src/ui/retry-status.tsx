@@ -1,6 +1,8 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useState } from 'react';
 import { useMutationStatus, useRetryStatus } from '../core/react/use-status.ts';
+import { inDevelopment } from '../core/lib/development.ts';
+import { reject } from '../core/lib/input/check.ts';
 import type { MutationTarget, RetryControls, RetryState } from '../core/internal.ts';
 import { Action, Countdown, Frame, Announcement, useNews, usePress } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
@@ -34,6 +36,10 @@ export type RetryStatusProps = (
  * ```
  */
 export function RetryStatus({ query, mutation, children }: RetryStatusProps): ReactElement {
+  inDevelopment(() => {
+    if (!query && !mutation)
+      reject('RetryStatus', 'query', query, 'a key, or mutation must be a key or a target');
+  });
   if (query) return <QueryStatus queryKey={query}>{children}</QueryStatus>;
   return <MutationStatus of={mutation}>{children}</MutationStatus>;
 }

@@ -58,7 +58,12 @@ export function useMutationStatus(target: {
 }): RetryState & RetryControls;
 export function useMutationStatus(target: MutationTarget): RetryState & RetryControls;
 export function useMutationStatus(target: MutationStatusTarget): RetryState & RetryControls {
-  const store = mutationStatusesOf(useQueryClient(), 'useMutationStatus');
+  const client = useQueryClient();
+  inDevelopment(() => {
+    if (typeof (target as unknown) !== 'object')
+      reject('useMutationStatus', 'target', target, 'that of a hook, or { mutationKey: [...] }');
+  });
+  const store = mutationStatusesOf(client, 'useMutationStatus');
   return useStatus(store, mutationIdOf(target), mutationControlsOf);
 }
 

@@ -10,6 +10,7 @@ import { english } from './english.ts';
 import { findTexts, watchPageLanguage } from './language.ts';
 import type { UiTexts } from './ui-texts.ts';
 import { inDevelopment } from '../../core/lib/development.ts';
+import { reject } from '../../core/lib/input/check.ts';
 
 const Texts = createContext<readonly UiTexts[]>([english]);
 
@@ -25,7 +26,7 @@ export interface TextsProviderProps {
  * else the first. Their `lang` is found by lookup (RFC 4647): `de` serves a page in `de-CH`, and `zh-Hans` none
  * in `zh-Hant`. Without a provider, components use English.
  *
- * @throws TypeError in development, if a `lang` is not a language tag (BCP 47).
+ * @throws TypeError in development, if `texts` is no list, or a `lang` is not a language tag (BCP 47).
  *
  * @example
  * ```tsx
@@ -41,6 +42,8 @@ export interface TextsProviderProps {
  */
 export function TextsProvider({ texts, children }: TextsProviderProps): ReactElement {
   inDevelopment(() => {
+    if (!Array.isArray(texts) || texts.length === 0)
+      reject('TextsProvider', 'texts', texts, 'a list, such as [english, german]');
     for (const { lang } of texts) checkLanguage(lang);
   });
   return <Texts.Provider value={texts}>{children}</Texts.Provider>;

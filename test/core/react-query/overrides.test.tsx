@@ -167,6 +167,26 @@ describe('retry of the app alone', () => {
     expect(await timesWith(rig, { retry: 2 })).toEqual([0, 5250, 5250 + 2050]);
   });
 
+  // Where its server is down, a probe would use up a retry each.
+  test.each([1, 2, 5])(
+    'an outage that ends before React Query alone gives up is survived: retry: %i',
+    async (retry) => {
+      const rig = createRig({ health: {} });
+      const lastMs = 1000 * (2 ** retry - 1);
+      rig.server.plan('/a', ...Array.from({ length: 30 }, () => 503));
+      const fetched = rig.client.fetchQuery({
+        queryKey,
+        queryFn: () => rig.steady.json<string>('/a'),
+        retry,
+      });
+      fetched.catch(() => {});
+      await rig.time.advance(lastMs - 100);
+      rig.server.unplan('/a');
+      await rig.time.advance(3000);
+      expect(await fetched).toMatch(/^GET \/a /);
+    },
+  );
+
   test('a number, and an answer that the policy would stop at: the pace of React Query', async () => {
     const rig = createRig();
     rig.server.plan('/a', ...Array.from({ length: 9 }, () => 404));
