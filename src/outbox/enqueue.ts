@@ -13,7 +13,7 @@ import type { Codec } from './codec.ts';
 import { discarded, disposedOf, type EntryFacts } from './errors.ts';
 import { type HandlerDefinition, scopeOf } from './handler.ts';
 import { keysIn } from './links/answer-of.ts';
-import type { OutboxLinks } from './links/outbox-links.ts';
+import type { EntryLinks } from './links/entry-links.ts';
 import { laneOf, type Row, type Unplaced, unplace, untried } from './store/row.ts';
 import type { RowStore } from './store/row-store.ts';
 
@@ -179,7 +179,7 @@ interface EnqueuerContext {
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly codec: Codec;
   readonly receipts: Receipts;
-  readonly links: OutboxLinks | undefined;
+  readonly links: EntryLinks | undefined;
 }
 
 /** Where submissions are kept. */

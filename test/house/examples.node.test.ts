@@ -12,7 +12,7 @@ import { backoffDelay, composePersister, createIdempotencyKey, createSteadfetch,
 import type { OperationFacts } from 'steadfetch';
 import { useConnectivity, useCountdown, useFallback, useMutationStatus, useOriginStatus, useOutbox, useOutboxEntries, useOutboxEntry, useOutboxMutation, useRetryStatus, useSafeSubmit, useSteadyMutation } from 'steadfetch/react';
 import { traceOperations } from 'steadfetch/otel';
-import { createOutbox, deliverOnSync, isDeadLetterError, outboxHandler } from 'steadfetch/outbox';
+import { answerOf, coalesceUnsent, createOutbox, deliverOnSync, isDeadLetterError, outboxHandler, outboxLinks } from 'steadfetch/outbox';
 import { consoleLogger, describeReason, metrics, subscribeAll, watchHealth } from 'steadfetch/telemetry';
 import { useState } from 'react';
 import { parseHttpDate } from '${root}/src/core/headers/retry-after.ts';

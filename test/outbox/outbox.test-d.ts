@@ -1,6 +1,12 @@
 import type { UseMutationOptions } from '@tanstack/react-query';
 import { createSteadfetch } from 'steadfetch';
-import { createOutbox, type DeliveredEntry, outboxHandler } from 'steadfetch/outbox';
+import {
+  answerOf,
+  createOutbox,
+  type DeliveredEntry,
+  outboxHandler,
+  outboxLinks,
+} from 'steadfetch/outbox';
 import type { OutboxHandler, QueryOutboxHandler } from 'steadfetch/outbox';
 import { expectTypeOf } from 'vitest';
 
@@ -147,4 +153,41 @@ outboxHandler({
   mutationFn: async ({ sku }: Order) => sku,
   // @ts-expect-error -- the variables are an Order
   scope: (id: number) => `${id}`,
+});
+
+/** A reference has the type of what it stands for. */
+export async function checkLinks(): Promise<void> {
+  const placed = shop.submit('placeOrder', { sku: 'kite' });
+  expectTypeOf(answerOf(placed)).toEqualTypeOf<Receipt>();
+  expectTypeOf(answerOf(placed, 'id')).toEqualTypeOf<number>();
+  shop.submit('cancelOrder', { id: answerOf(placed, 'id') });
+  const [entry] = await shop.list({ handler: 'placeOrder' });
+  if (entry) expectTypeOf(answerOf(entry, 'id')).toEqualTypeOf<number>();
+  expectTypeOf(answerOf(placed.idempotencyKey, 'id')).toEqualTypeOf<string>();
+  expectTypeOf(answerOf<number>(placed.idempotencyKey, 'id')).toEqualTypeOf<number>();
+  // @ts-expect-error -- a Receipt has no such field
+  answerOf(placed, 'number');
+  // @ts-expect-error -- the variables are an Order
+  shop.submit('placeOrder', { sku: answerOf(placed, 'id') });
+}
+
+createOutbox({
+  steady: createSteadfetch(),
+  links: outboxLinks({ keepAnswersMs: 1000, maxAnswers: 10 }),
+  handlers: {
+    rename: outboxHandler({
+      mutationFn: async ({ id, sku }: Order & Receipt) => `${id} ${sku}`,
+      coalesce: {
+        by(order) {
+          expectTypeOf(order).toEqualTypeOf<Order & Receipt>();
+          return `${order.id}`;
+        },
+        merge(earlier, later) {
+          expectTypeOf(earlier.variables).toEqualTypeOf<unknown>();
+          expectTypeOf(later).toEqualTypeOf<Order & Receipt>();
+          return 'both';
+        },
+      },
+    }),
+  },
 });

@@ -12,7 +12,7 @@ import type { Clock } from '../../core/lib/clock.ts';
 import type { Codec } from '../codec.ts';
 import type { Receipts } from '../enqueue.ts';
 import type { HandlerDefinition } from '../handler.ts';
-import type { OutboxLinks } from '../links/outbox-links.ts';
+import type { EntryLinks } from '../links/entry-links.ts';
 import type { OtherTabs, Pauses } from '../messages.ts';
 import type { Display } from '../state.ts';
 import type { Row } from '../store/row.ts';
@@ -99,7 +99,7 @@ export interface OutboxPage {
   readonly pauses: Pauses;
   readonly display: Display;
   readonly others: OtherTabs;
-  readonly links: OutboxLinks | undefined;
+  readonly links: EntryLinks | undefined;
   /** Which clear of all entries is under way, or has failed: nothing is sent meanwhile. */
   readonly clearing: () => string | undefined;
 }

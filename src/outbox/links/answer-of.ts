@@ -31,8 +31,13 @@ export interface Answering<TData = unknown> {
  *
  * @example
  * ```ts
- * const created = outbox.submit('createTodo', { title: 'Milk' });
- * outbox.submit('renameTodo', { id: answerOf(created, 'id'), title: 'Oat milk' });
+ * const list = outboxHandler({
+ *   mutationFn: (list: { title: string; parent?: string }, { json }) =>
+ *     json<{ id: string }>('/api/lists', { method: 'POST', json: list }),
+ * });
+ * const lists = createOutbox({ steady, handlers: { list }, links: outboxLinks() });
+ * const food = lists.submit('list', { title: 'Food' });
+ * lists.submit('list', { title: 'Fruit', parent: answerOf(food, 'id') });
  * ```
  */
 export function answerOf<TData>(entry: Answering<TData>): TData;

@@ -4,11 +4,11 @@ import type { Codec } from '../codec.ts';
 import type { OutboxParts } from '../delivery/engine.ts';
 import type { Kept } from '../enqueue.ts';
 import { type HandlerDefinition, scopeOf } from '../handler.ts';
-import type { RowLinks } from '../store/linked.ts';
 import type { Row, Unplaced } from '../store/row.ts';
 import type { Backend } from '../store/schema.ts';
 import { unblock } from '../store/transitions.ts';
 import { fill, keysIn } from './answer-of.ts';
+import type { EntryLinks } from './entry-links.ts';
 import { linkRows, rowByKey, rowLinks } from './row-links.ts';
 
 /** The options of `outboxLinks`. */
@@ -41,21 +41,7 @@ export interface PageLinks {
 }
 
 /** Entries that refer to the answers of others: the value of the option `links`. Made by `outboxLinks`. */
-export interface OutboxLinks {
-  /** @internal */
-  readonly rows: RowLinks;
-  /** @internal The fields of an entry with these variables. */
-  readonly begin: (
-    definition: HandlerDefinition,
-    variables: unknown,
-  ) => Pick<Row, 'parents' | 'thing'>;
-  /** @internal The variables with all answers. Rejects where one is missing. */
-  readonly fill: (
-    variables: unknown,
-    entry: Row,
-    codec: Codec,
-    read: Backend['read'],
-  ) => Promise<unknown>;
+export interface OutboxLinks extends EntryLinks {
   /** @internal Whether it merges entries. */
   readonly isCoalescing: boolean;
   /** @internal */

@@ -74,6 +74,8 @@ const claims: Readonly<Record<string, readonly Claim[]>> = {
   'outbox.reasons.handler-missing': ['is over'],
   'outbox.reasons.not-migrated': ['is over'],
   'outbox.reasons.unreadable': ['is over'],
+  'outbox.reasons.parent-dead': ['is over'],
+  'outbox.reasons.answer-missing': ['is over'],
   'form.succeeded': ['done', 'is over'],
   'form.failed(Send)': ['not done', 'is over'],
   'form.unknown': ['may be done', 'is over'],
