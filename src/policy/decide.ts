@@ -204,10 +204,9 @@ const owedMs = ({ retriedFor, previousBackoffMs = Infinity }: Retried, baseMs: n
   retriedFor.length === 1 ? Math.max(0, baseMs - previousBackoffMs) : 0;
 
 /** The wait before a retry that the app's own `retry` grants where the policy stops: React Query's own. */
-export function ownDelay(failureCount: number, retried?: Retried): number {
+export function ownDelay(failureCount: number, retried: Retried): number {
   const { baseMs, factor, capMs } = retryDefaults;
-  const owed = retried ? owedMs(retried, baseMs) : 0;
-  return Math.min(capMs, baseMs * factor ** failureCount) + owed;
+  return Math.min(capMs, baseMs * factor ** failureCount) + owedMs(retried, baseMs);
 }
 
 function drawWait({
