@@ -19,12 +19,6 @@ export const known: readonly Cause[] = [
     troubles: ['503 for 70 s'],
   },
   {
-    why: 'no other endpoint is asked before React Query alone gives up, so that nothing tells an endpoint that is broken from an outage',
-    worlds: ['json'],
-    faults: ['fails later'],
-    troubles: ['one endpoint'],
-  },
-  {
     why: 'the next round of a poll, or of a scroll, falls elsewhere between the retries',
     worlds: ['fetch'],
     faults: ['slower'],

@@ -62,3 +62,7 @@ export function backoffDelay(input: BackoffInput, random: Random): number {
   }
   return Math.floor(low + (high - low) * random());
 }
+
+/** React Query's own delay, in milliseconds. */
+export const delayOfReactQuery = (failureCount: number): number =>
+  Math.min(1000 * 2 ** failureCount, 30_000);

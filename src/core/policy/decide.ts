@@ -1,6 +1,6 @@
 import { callApp, isBoolean, type OnMistake } from '../lib/input/callback.ts';
 import type { Random } from '../lib/clock.ts';
-import { backoffDelay } from './backoff.ts';
+import { backoffDelay, delayOfReactQuery } from './backoff.ts';
 import type { OperationFacts, RetryReason } from './operation.ts';
 import { type Policy, retryDefaults } from './options.ts';
 import { type Failure, type FailureDetails, isUnavailable, type Processed } from './outcome.ts';
@@ -80,10 +80,12 @@ export interface DecideContext {
    */
   readonly isAlone?: boolean;
   /**
-   * Whether no pause takes the place of its waits: another client sent the request, so that its endpoint is unknown,
-   * its URL fails while others of its endpoint answer, or the app's own `retry` counts its attempts. @default false
+   * Whether nothing is paused for it: another client sent the request, so that its endpoint is unknown, or its
+   * URL fails while others of its endpoint answer. @default false
    */
   readonly isUnpaused?: boolean;
+  /** Whether the app's own `retry` counts its attempts, so that no pause takes the place of its waits. @default false */
+  readonly isCounted?: boolean;
   /** Whether a later write to its URL was sent, which another attempt would undo. @default false */
   readonly isSuperseded?: boolean;
   /** How long Retry-After and rate limits still close the endpoint for all requests, in milliseconds. @default 0 */
@@ -139,7 +141,7 @@ export function decide(
   const reason = whyRetry(failure);
   // A known rate limit releases its requests one by one, so no wait of this operation's own is added.
   const isPaced =
-    !context.isUnpaused &&
+    !context.isCounted &&
     reason === 'rate-limited' &&
     limitedMs > 0 &&
     limitedMs >= (retryAfterMs ?? 0);
@@ -207,10 +209,8 @@ const owedMs = ({ retriedFor, previousBackoffMs = Infinity }: Retried, baseMs: n
   retriedFor.length === 1 ? Math.max(0, baseMs - previousBackoffMs) : 0;
 
 /** The wait before a retry that the app's own `retry` grants where the policy stops: React Query's own. */
-export function ownDelay(failureCount: number, retried?: Retried): number {
-  const { baseMs, factor, capMs } = retryDefaults;
-  const owed = retried ? owedMs(retried, baseMs) : 0;
-  return Math.min(capMs, baseMs * factor ** failureCount) + owed;
+export function ownDelay(failureCount: number, retried: Retried): number {
+  return delayOfReactQuery(failureCount) + owedMs(retried, delayOfReactQuery(0));
 }
 
 function drawWait({
@@ -231,9 +231,10 @@ function drawWait({
   const isFast = isAlone && isFirst && isTransient;
   const baseMs = isFast ? Math.min(policy.baseMs, fastRetryMs) : policy.baseMs;
   const { previousBackoffMs } = operation;
-  const retry = Math.max(1, spent);
+  const { isCounted, isUnpaused: isQueryUnpaused } = context;
+  const retry = isCounted ? operation.attempt : Math.max(1, spent);
   const isUnpaused =
-    !!context.isUnpaused && operation.kind === 'query' && policy.backoff === 'full';
+    (isCounted || (isQueryUnpaused && operation.kind === 'query')) && policy.backoff === 'full';
   const backoff = isUnpaused ? 'none' : policy.backoff;
   // Field by field: spreading the policy takes several times as long.
   const stepMs = backoffDelay({ backoff, baseMs, factor, capMs, retry, previousBackoffMs }, random);

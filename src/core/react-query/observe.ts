@@ -10,7 +10,7 @@ import {
 import { systemClock } from '../lib/clock.ts';
 import { type MadeBy, code } from '../lib/input/made-by.ts';
 import { toUrl } from '../lib/input/url.ts';
-import { ownDelay } from '../policy/decide.ts';
+import { delayOfReactQuery } from '../policy/backoff.ts';
 import type { Outcome } from '../policy/outcome.ts';
 import { instanceOfSteady, register, registerPersister, registerSteady } from './instance.ts';
 import type {
@@ -236,7 +236,7 @@ function observe(
   const queries = register(
     {
       // React Query's own: it is there so that the instance is found by it.
-      retryDelay: (failureCount: number) => ownDelay(failureCount),
+      retryDelay: delayOfReactQuery.bind(undefined),
       persister: registerPersister(persister as SteadyPersister),
       networkMode: 'online' as const,
     },

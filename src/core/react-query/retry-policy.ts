@@ -3,14 +3,8 @@ import { callApp, isBoolean } from '../lib/input/callback.ts';
 import { checkNames } from '../lib/input/check.ts';
 import { mark, policyAlone, used } from '../lib/input/warn.ts';
 import { type Foreign, readForeign } from '../operation/parts/foreign-error.ts';
-import {
-  isOwed,
-  mostRetries,
-  ownDelay,
-  retryAfterJitter,
-  spreadWait,
-  whyRetry,
-} from '../policy/decide.ts';
+import { delayOfReactQuery } from '../policy/backoff.ts';
+import { isOwed, mostRetries, retryAfterJitter, spreadWait, whyRetry } from '../policy/decide.ts';
 import type { OperationFacts, RetryReason } from '../policy/operation.ts';
 import {
   definePolicy,
@@ -177,7 +171,7 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
       const delayMs = decideDelay(failureCount, error);
       latest = { failureCount, error, delayMs };
       // Where this would stop, and the `retry` of a query goes on, it goes on at React Query's pace.
-      return Math.min(delayMs ?? ownDelay(failureCount), maxTimerMs);
+      return Math.min(delayMs ?? delayOfReactQuery(failureCount), maxTimerMs);
     },
     // React Query asks it right after `retryDelay`, about the same failure.
     retry(failureCount, error) {

@@ -1,4 +1,4 @@
-import { QueryClient, useQuery } from '@tanstack/react-query';
+import { MutationObserver, QueryClient, useQuery } from '@tanstack/react-query';
 import { describe, expect, test } from 'vitest';
 import { mergeDefaultOptions } from 'steadfetch';
 import { createRig, type Rig } from './rig.tsx';
@@ -140,6 +140,26 @@ describe('retry of the app alone', () => {
       const times = await timesWith(rig, place === 'the query' ? own : {});
       const sums = expected.map((_, at) => expected.slice(0, at + 1).reduce((sum, ms) => sum + ms));
       expect(times).toEqual([0, ...sums]);
+    },
+  );
+
+  test.each(
+    ['PUT', 'DELETE'].flatMap((method) =>
+      failing.map(([cause, answer]) => [method, cause, answer] as const),
+    ),
+  )(
+    'a plain mutation that sends a %s gives up no sooner than with React Query alone in %s',
+    async (method, _cause, answer) => {
+      const rig = createRig({ health: {} });
+      rig.server.plan('/a', ...Array.from({ length: 30 }, () => answer));
+      const mutationFn = () => rig.steady.json('/a', { method });
+      const observer = new MutationObserver(rig.client, { mutationFn, retry: 3 });
+      observer.mutate().catch(() => {});
+      await rig.time.advance(60_000);
+      const times = rig.server.times();
+      expect(times).toHaveLength(4);
+      // After a first refusal it is not known yet that the app counts, and the pause is short.
+      expect(times[3]).toBeGreaterThanOrEqual(6900);
     },
   );
 

@@ -62,6 +62,7 @@ export class KnownErrors {
   #abort: { readonly reason: unknown; readonly report: FailureReport } | undefined;
   /** The present attempt was paused for too long, and ended with the failure before it. */
   #expired: { readonly error: unknown; readonly retryAt: number | undefined } | undefined;
+  #isCounted = false;
   /** The abort of an earlier attempt. */
   #abortBefore: { readonly reason: unknown } | undefined;
 
@@ -82,6 +83,11 @@ export class KnownErrors {
     this.decision = decision;
     this.lastError = error;
     this.failedAt = askedAt;
+  }
+
+  /** The app's own `retry` has the last word on it. */
+  recordOwnRetry(): void {
+    this.#isCounted = true;
   }
 
   /** Records until when React Query waits. */
@@ -210,7 +216,7 @@ export class KnownErrors {
     const { isTrial, isLate, isDown, limitedMs, isUrlBroken, isAlone } = route.fail(failure, nowMs);
     const isQuery = operation.ref.kind === 'query';
     // The app's own `retry` counts every attempt, also probes and refusals: they keep React Query's pace.
-    const isCounted = isQuery && !!operation.given.endsWithOwner;
+    const isCounted = this.#isCounted || (isQuery && !!operation.given.endsWithOwner);
     if (isTrial && !isCounted) this.trials++;
     // The next attempt is paused where this one went, without backoff: a query before the attempt begins,
     // anything else by its request, and so not if the failure is not a request's.
@@ -225,7 +231,8 @@ export class KnownErrors {
       isDown: !isCounted && (isLate || (isPausedNext && isDown)),
       limitedMs,
       isAlone,
-      isUnpaused: isCounted || !route.at || (isUrlBroken && request?.url !== undefined),
+      isUnpaused: !route.at || (isUrlBroken && request?.url !== undefined),
+      isCounted,
       isSuperseded: request?.write?.obstacle() === 'superseded',
       onMistake: policy.shouldRetry && reporterOf(shared, 'shouldRetry', remedy),
     });

@@ -252,7 +252,10 @@ export class OriginHealth {
   isOnlyFailure({ endpoint, resource }: Named): boolean {
     if (this.#failing.wasAnswered(resource)) return false;
     const { answeredSentAt, failed } = this.#origin;
-    const { failingSince = Infinity } = this.#endpoints.get(endpoint) ?? {};
+    const own = this.#endpoints.get(endpoint);
+    // React Query alone waits for what hangs.
+    if (!own?.isAnswered && !own?.isRejected) return false;
+    const { failingSince } = own;
     const isOnly = failed.size === 0 || (failed.size === 1 && failed.has(endpoint));
     const sinceMs = failingSince - answeredSentAt;
     return isOnly && this.#failing.areFew(endpoint) && sinceMs > 0 && sinceMs < forgetMs;

@@ -20,8 +20,11 @@ export class FailureLedger {
   readonly #clock: Clock;
   /** Those that React Query is still to ask about. */
   readonly #pending: Set<Operation> = new Set();
-  /** Those that React Query has asked about: it may ask again. An error of another instance names others. */
-  readonly #claimed: Slot<Operation, true> = createSlot();
+  /**
+   * Those that React Query has asked about, and whether our `retry` was asked: it may ask again. An error of another
+   * instance names others.
+   */
+  readonly #claimed: Slot<Operation, boolean> = createSlot();
   /** The one that `retryDelay` has asked about, until `retry` does. */
   #latest: Operation | undefined;
   /** The plain mutations that wait for their next attempt. */
@@ -57,16 +60,22 @@ export class FailureLedger {
       attempt === failureCount + 1 && Object.is(errors.lastError, error);
     const latest = this.#latest;
     this.#latest = undefined;
-    if (isAgain && latest && isIt(latest)) return latest;
+    if (isAgain && latest && isIt(latest)) {
+      this.#claimed.set(latest, true);
+      return latest;
+    }
     const nowMs = this.#clock.now();
     // Where another one's turn was missed, this one is somewhere behind it.
     let operation = find(this.#pending, (one) => isIt(one) && isPending(one, nowMs));
     if (!operation) {
       const known = operationOf(reportOf(error, nowMs));
-      if (known && this.#claimed.get(known) && isIt(known)) operation = known;
+      if (known && this.#claimed.get(known) !== undefined && isIt(known)) operation = known;
       else this.add((operation = begin(failureCount, error, nowMs)), error, nowMs);
     }
+    // After its failure before only `retryDelay` was ours: the app's own `retry` counts its attempts.
+    if (!isAgain && this.#claimed.get(operation) === false) operation.errors.recordOwnRetry();
     if (this.#pending.delete(operation)) this.#conclude(operation, error, nowMs);
+    this.#claimed.set(operation, isAgain);
     if (!isAgain) this.#latest = operation;
     return operation;
   }
@@ -95,7 +104,6 @@ export class FailureLedger {
   }
 
   #conclude(operation: Operation, error: unknown, nowMs: number): void {
-    this.#claimed.set(operation, true);
     if (!operation.errors.decision) operation.fail(error, nowMs);
     if (operation.ref.kind !== 'mutation' || operation.phase.kind !== 'waiting') return;
     const others = this.#mutations.filter(

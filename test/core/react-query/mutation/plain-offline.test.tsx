@@ -99,7 +99,10 @@ describe('a mutation whose networkMode says that it needs no network', () => {
     async (method, networkMode, _, config) => {
       const rig = createRig(config);
       rig.client.mount();
-      await rig.client.query({ queryKey: ['me'], queryFn: () => rig.steady.json(`${api}/me`) });
+      await rig.client.fetchQuery({
+        queryKey: ['me'],
+        queryFn: () => rig.steady.json(`${api}/me`),
+      });
       setBrowserOnline(false);
       const observer = new MutationObserver(rig.client, {
         mutationFn: () => rig.steady.json(`${api}/a`, { method }),
@@ -115,7 +118,7 @@ describe('a mutation whose networkMode says that it needs no network', () => {
   test('its answer proves no network: a query waits on', async () => {
     const rig = createRig({ connectivity: watchConnectivity() });
     rig.client.mount();
-    await rig.client.query({ queryKey: ['me'], queryFn: () => rig.steady.json(`${api}/me`) });
+    await rig.client.fetchQuery({ queryKey: ['me'], queryFn: () => rig.steady.json(`${api}/me`) });
     rig.server.plan('/', ...Array.from({ length: 100 }, () => 'network' as const));
     await rig.time.advance(1000);
     setBrowserOnline(false);
@@ -125,7 +128,10 @@ describe('a mutation whose networkMode says that it needs no network', () => {
       networkMode: 'always',
     });
     observer.mutate(undefined).catch(() => {});
-    const query = rig.client.query({ queryKey: ['b'], queryFn: () => rig.steady.json(`${api}/b`) });
+    const query = rig.client.fetchQuery({
+      queryKey: ['b'],
+      queryFn: () => rig.steady.json(`${api}/b`),
+    });
     query.catch(() => {});
     await rig.time.advance(1000);
     expect(observer.getCurrentResult().status).toBe('success');
@@ -135,7 +141,7 @@ describe('a mutation whose networkMode says that it needs no network', () => {
   test('beside a mutation in the default mode, a write of the app is still held back offline', async () => {
     const rig = createRig();
     rig.client.mount();
-    await rig.client.query({ queryKey: ['me'], queryFn: () => rig.steady.json(`${api}/me`) });
+    await rig.client.fetchQuery({ queryKey: ['me'], queryFn: () => rig.steady.json(`${api}/me`) });
     setBrowserOnline(false);
     const observer = new MutationObserver(rig.client, post(rig));
     observer.mutate(undefined).catch(() => {});
