@@ -33,7 +33,7 @@ export const folders: readonly Folder[] = [
     'origin/gates.node.test.ts',
   ),
   folder('origin', 'origin', 'origin', 'operation'),
-  folder('idempotency', 'idempotency', 'idempotency', 'fetch'),
+  folder('idempotency', 'idempotency', 'idempotency'),
   folder('request', 'fetch', 'fetch', 'operation', 'idempotency'),
   folder('form', 'form', 'form', 'react'),
   folder('outbox-store', 'outbox/store', 'outbox'),

@@ -185,6 +185,7 @@ describe('shouldRetry, for a POST without a key', () => {
 
 test('a first attempt that was a probe has spent nothing, unless there are no retries at all', () => {
   const operation = anOperation({ attempt: 1, trials: 1 });
+  expect(brief(decideIn({}, network, operation, { maxRetries: 0 }))).toBe('stop: max-retries');
   const second = { ...operation, attempt: 2 };
   expect(brief(decideIn({}, network, second, { maxRetries: 1 }))).toBe('retry: network');
 });

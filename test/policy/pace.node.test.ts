@@ -82,6 +82,22 @@ describe('a refusal', () => {
     expect(pace.refuse(11_300, 11_300, 0)).toBe(150);
   });
 
+  test('a minute after the last one is the first again', () => {
+    const pace = new Pace(0);
+    pace.refuse(1000, 1000, 0);
+    expect(pace.refuse(60_999, 60_999, 0)).toBe(500);
+    expect(pace.refuse(120_999, 120_999, 0)).toBe(250);
+  });
+
+  test('measures from the last one on', () => {
+    const pace = new Pace(0);
+    pace.refuse(1000, 1000, 0);
+    for (let index = 0; index < 2; index++) pace.accept(1010, 1000);
+    expect(pace.refuse(1300, 1300, 0)).toBe(150);
+    for (let index = 0; index < 4; index++) pace.accept(1310, 1300);
+    expect(pace.refuse(1700, 1700, 0)).toBe(100);
+  });
+
   test('after refusals alone pauses twice as long each time, three seconds the fifth time, 15 s at most', () => {
     const pace = new Pace(0);
     const pauses = Array.from({ length: 8 }, (_, index) => pace.refuse(1000 + index, 2000, 0));
@@ -135,6 +151,20 @@ describe('what waits for the end of a pause', () => {
     expect(pace.gapMs).toBe(400);
   });
 
+  test('is spread after a Retry-After as well', () => {
+    const pace = new Pace(0);
+    pace.refuse(1000, 1000, 3000);
+    pace.spread(4000, 40);
+    expect(stateOf(pace)).toEqual([40, 0, true]);
+  });
+
+  test('is spread by 5 ms at least', () => {
+    const pace = new Pace(0);
+    pace.spread(4000, 5);
+    pace.accept(4100, 4050);
+    expect(pace.gapMs).toBe(5);
+  });
+
   test('goes at once where the server reports what is left', () => {
     const pace = new Pace(0);
     pace.spread(4000, 40);
@@ -148,9 +178,15 @@ describe('another tab', () => {
     const pace = new Pace(0);
     pace.receive(1000, { gapMs: 200, pauseMs: 0, isFound: true }, half);
     expect(stateOf(pace)).toEqual([200, 1500, true]);
-    // It was taken: one more that the server takes.
+    expect(pace.leastUntil(1001)).toBe(-Infinity);
     pace.receive(3000, { gapMs: 0, pauseMs: 0, isFound: false }, half);
     expect(stateOf(pace)).toEqual([200, 3500, true]);
+  });
+
+  test('that sends was accepted: the pace grows as with an answer of this one', () => {
+    const pace = new Pace(0);
+    pace.receive(100, { gapMs: 200, pauseMs: 0, isFound: true }, half);
+    expect(pace.gapMs).toBe(198);
   });
 
   test('that is refused pauses this one, too', () => {
@@ -160,11 +196,11 @@ describe('another tab', () => {
     pace.receive(2000, { gapMs: 200, pauseMs: 3000, isFound: true }, half);
     expect(stateOf(pace)).toEqual([200, 5625, true]);
     expect(pace.leastUntil(2001)).toBe(5625);
-    pace.accept(4999, 2000);
+    for (let index = 0; index < 20; index++) pace.accept(4999, 2000);
     expect(pace.gapMs).toBe(200);
     expect(pace.refuse(2500, 1999, 0)).toBe(0);
-    // One was taken in 500 ms, and the gap at most doubles.
-    expect(pace.refuse(2500, 2400, 0)).toBe(400);
+    // Twenty were taken in 500 ms.
+    expect(pace.refuse(2500, 2400, 0)).toBe(25);
   });
 
   test('without a pace of its own changes none', () => {
