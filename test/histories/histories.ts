@@ -35,7 +35,7 @@ const atLeast = readOption('runs', 1_000_000);
 const times = readOption('times', 10);
 const firstSeed = readOption('seed', 1);
 const folder = 'node_modules/.cache/histories';
-const log = `${folder}/drawn.jsonl`;
+const log = `${folder}/drawn-${process.pid}.jsonl`;
 
 function readDrawn(): readonly Drawn[] {
   if (!existsSync(log)) return [];

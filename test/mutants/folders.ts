@@ -23,9 +23,17 @@ const folder = (name: string, source: string, ...tests: readonly string[]): Fold
 /** All that `npm run mutants` knows. A folder that moves is changed here alone. */
 export const folders: readonly Folder[] = [
   folder('headers', 'headers', 'headers'),
-  folder('policy', 'policy', 'policy', 'origin/pace.node.test.ts', 'operation'),
+  folder(
+    'policy',
+    'policy',
+    'policy',
+    'origin/pace.node.test.ts',
+    'origin/refusals.node.test.ts',
+    'origin/carried.node.test.ts',
+    'origin/gates.node.test.ts',
+  ),
   folder('origin', 'origin', 'origin', 'operation'),
-  folder('idempotency', 'idempotency', 'idempotency', 'fetch'),
+  folder('idempotency', 'idempotency', 'idempotency'),
   folder('request', 'fetch', 'fetch', 'operation', 'idempotency'),
   folder('form', 'form', 'form', 'react'),
   folder('outbox-store', 'outbox/store', 'outbox'),

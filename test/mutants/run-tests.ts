@@ -18,8 +18,10 @@ import {
 const isTest = (name: string): boolean => /\.test\.tsx?$/.test(name);
 
 /** Properties and models take long, and longer where they fail: they see only what others leave. */
-const cost = (name: string): number =>
-  statSync(name).size + (/propert|model|chaos|storm/.test(name) ? 1e9 : 0);
+const cost = (path: string): number => {
+  const text = readFileSync(path, 'utf8');
+  return text.length + (/'fast-check'|chaos|storm/.test(text) ? 1e9 : 0);
+};
 
 const filesIn = (path: string): readonly string[] =>
   isTest(path)
@@ -70,13 +72,16 @@ export async function runFolder(folder: Folder, until: number): Promise<Found> {
     console.log(
       `${folder.name}: ${found} of ${own.length} found, ${open.length} files of tests to run`,
     );
-    await runVitest(folder.name, open, results, until);
-    isOver = !markHung(results, tests);
+    const isStopped = await runVitest(folder.name, open, results, until);
+    isOver = isStopped || !mustGoOn(results, tests);
   }
-  const left = openTests(results, keys, tests).length;
-  const failed = [...(readResults(results).get('')?.values() ?? [])]
-    .filter(({ end, test, hash }) => end === 'failed' && tests[test] === hash)
-    .map(({ test, by }) => `${test}: ${by ?? ''}`);
+  const open = openTests(results, keys, tests);
+  const whole = readResults(results).get('');
+  const failed = open.flatMap((test) => {
+    const { end, hash, by = '' } = whole?.get(test) ?? {};
+    return end === 'failed' && hash === tests[test] ? [`${test}: ${by}`] : [];
+  });
+  const left = open.length - failed.length;
 
   const known = readResults(results);
   const killed = new Map<string, Result>();
@@ -105,32 +110,29 @@ function openTests(
   const open = Object.values(keys).filter((key) => !isFound(known.get(key), tests));
   const isOpen = (test: string): boolean =>
     open.some((key) => !isDone(known.get(key)?.get(test), tests[test]));
-  const hasFailed = (test: string): boolean => {
-    const whole = known.get('')?.get(test);
-    return whole?.end === 'failed' && whole.hash === tests[test];
-  };
-  return Object.keys(tests).filter((test) => isOpen(test) && !hasFailed(test));
+  return Object.keys(tests).filter(isOpen);
 }
 
-/** @returns whether a file of tests has ended within a mutant, and must go on after it. */
-function markHung(results: string, tests: Readonly<Record<string, string>>): boolean {
-  let hasMore = false;
-  for (const byTest of readResults(results).values()) {
-    for (const { key, test, hash, end } of byTest.values()) {
-      if (tests[test] !== hash) continue;
-      if (end === 'began') append(results, { key, test, hash, end: 'timeout' });
-      hasMore ||= end === 'began' || end === 'poisoned';
-    }
-  }
-  return hasMore;
+/** @returns whether a file of tests has ended within a mutant, which has hung it then, or must go on in a new process. */
+function mustGoOn(results: string, tests: Readonly<Record<string, string>>): boolean {
+  const last = readFileSync(results, 'utf8').trimEnd().split('\n').at(-1);
+  const { key, test, hash, end } = JSON.parse(last ?? '{}') as Result;
+  if (end === 'began') append(results, { key, test, hash, end: 'timeout' });
+  const isSpoilt = [...readResults(results).values()].some(
+    (byTest) =>
+      !isFound(byTest, tests) &&
+      [...byTest.values()].some((one) => one.end === 'poisoned' && tests[one.test] === one.hash),
+  );
+  return end === 'began' || isSpoilt;
 }
 
+/** @returns whether the time was over. */
 function runVitest(
   name: string,
   tests: readonly string[],
   results: string,
   until: number,
-): Promise<void> {
+): Promise<boolean> {
   const child = spawn(
     'vitest',
     ['run', '--config', 'test/mutants/vitest.config.ts', '--reporter=dot', ...tests],
@@ -153,7 +155,7 @@ function runVitest(
   return new Promise((resolve) => {
     child.once('close', () => {
       clearInterval(watch);
-      resolve();
+      resolve(Date.now() > until);
     });
   });
 }

@@ -21,6 +21,8 @@ Reflect.set(globalThis, '__stryker__', switches);
 /** So many times as often as without a mutant may its code be passed: more is a loop without an end. */
 const mostTimes = 100;
 const leastHits = 10_000;
+/** A mutant may wait for ever: longer than any test takes, and no longer than that. */
+const testTimeout = 30_000;
 /** So many kills are checked together. */
 const killsAtOnce = 20;
 
@@ -154,7 +156,7 @@ export default class MutantRunner extends TestRunner {
     switches.hitLimit = Math.max(leastHits, hits * mostTimes);
     switches.activeMutant = id;
     const strayBefore = stray;
-    const runner = new Rerun(this.config);
+    const runner = new Rerun({ ...this.config, testTimeout, hookTimeout: testTimeout });
     // Vitest sets both of its own runner, and has no other way to them.
     Object.defineProperty(runner, 'moduleRunner', { value: Reflect.get(this, 'moduleRunner') });
     Object.defineProperty(runner, '_otel', { value: Reflect.get(this, '_otel') });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decide, type DecideContext, processedAtEnd } from '../../../src/core/policy/decide.ts';
+import { decide, type DecideContext, processedAtEnd, whyRetry } from '../../../src/core/policy/decide.ts';
 import { type Failure, failures, isRefusal } from '../../../src/core/policy/outcome.ts';
 import { type OperationFacts, type Policy, presets } from 'steadfetch';
 import { answered, anOperation, brief, network, nowMs } from './samples.ts';
@@ -26,6 +26,7 @@ describe('a rate limit that is known', () => {
     // Its end is when it goes, as exactly as that is known.
     [500, answered(429), 500],
     [30_000, answered(429), 30_000],
+    [500, answered(429, { retryAfterMs: 500 }), 500],
     // None is known.
     [0, answered(429), 1000],
     // Retry-After has jitter on top; a limit that lasts as long, or longer, has its own.
@@ -182,10 +183,22 @@ describe('shouldRetry, for a POST without a key', () => {
   });
 });
 
-test('a probe with no retry left has spent the one that it was', () => {
-  const operation = anOperation({ attempt: 2, trials: 1 });
+test('a first attempt that was a probe has spent nothing, unless there are no retries at all', () => {
+  const operation = anOperation({ attempt: 1, trials: 1 });
   expect(brief(decideIn({}, network, operation, { maxRetries: 0 }))).toBe('stop: max-retries');
-  expect(brief(decideIn({}, network, operation, { maxRetries: 1 }))).toBe('retry: network');
+  const second = { ...operation, attempt: 2 };
+  expect(brief(decideIn({}, network, second, { maxRetries: 1 }))).toBe('retry: network');
+});
+
+test.each<[failure: Failure, reason: string | undefined]>([
+  [network, 'network'],
+  [{ kind: 'timeout', phase: 'body', processed: 'unknown' }, 'timeout'],
+  [{ kind: 'body', status: 200, processed: 'yes' }, 'body'],
+  [failures.error, 'error'],
+  [failures.aborted, undefined],
+  [failures.invalid, undefined],
+])('%j passes by itself: %s', (failure, reason) => {
+  expect(whyRetry(failure)).toBe(reason);
 });
 
 test.each<

@@ -131,6 +131,15 @@ describe('in production', () => {
     expect(layer(presets.critical, { preset })).toEqual(presets[preset]);
   });
 
+  test('undefined is no wrong value: none is reported', () => {
+    const warned = vi.spyOn(console, 'warn').mockReturnValue();
+    layer(presets.interactive, { fastRetryMs: undefined });
+    expect(warned).not.toHaveBeenCalled();
+    layer(presets.interactive, { fastRetryMs: -1 });
+    expect(warned.mock.calls).toEqual([['[steadfetch] wrong option: fastRetryMs']]);
+    warned.mockRestore();
+  });
+
   test('undefined keeps the value below, and so does a preset that there is not', () => {
     const below = { ...presets.interactive, baseMs: 7 };
     expect(layer(below, { baseMs: undefined })).toEqual(below);
