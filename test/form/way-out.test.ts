@@ -269,7 +269,7 @@ describe.each(Object.entries(apis))('%s', (name, api) => {
         }
         expect(isOut, what).toBe(true);
       }
-  }, 120_000);
+  });
 
   /** Moves after which a submission is unknown, as a rule. */
   const unknowns = moves.filter(([move]) => !/^(done|refused|422)/.test(move));
