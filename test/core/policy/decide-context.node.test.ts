@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { decide, type DecideContext, processedAtEnd, whyRetry } from '../../../src/core/policy/decide.ts';
+import {
+  decide,
+  type DecideContext,
+  processedAtEnd,
+  whyRetry,
+} from '../../../src/core/policy/decide.ts';
 import { type Failure, failures, isRefusal } from '../../../src/core/policy/outcome.ts';
 import { type OperationFacts, type Policy, presets } from 'steadfetch';
 import { answered, anOperation, brief, network, nowMs } from './samples.ts';
