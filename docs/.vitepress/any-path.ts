@@ -4,17 +4,13 @@ import { extname, join } from 'node:path';
 /** VitePress builds for one path. This one stands for any, until `serveAnywhere` has taken it out again. */
 export const anyPath = '/_any-path_/';
 
-/** VitePress shows another page without loading it: what stays on the screen must not lead elsewhere then. */
-const pinLinks = `for (const link of document.querySelectorAll('#app [href^="."]')) link.href = link.href`;
-
 /** Makes links relative, and tells scripts the path of the docs, which they find by the page's own. */
 const changes: Readonly<Record<string, (text: string, up: string) => string>> = {
   '.html': (text, up) =>
     text
       .replaceAll(`="${anyPath}`, `="${up}`)
       .replaceAll(`\\"${anyPath}`, '\\""+docsPath+"')
-      .replace('<head>', `$&<script>docsPath = new URL('${up}', location).pathname</script>`)
-      .replace('</body>', `<script>${pinLinks}</script>$&`),
+      .replace('<head>', `$&<script>docsPath = new URL('${up}', location).pathname</script>`),
   '.js': (text) => text.replaceAll(new RegExp(`"${anyPath}([^"]*)"`, 'g'), '(docsPath+"$1")'),
 };
 

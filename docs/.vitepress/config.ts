@@ -94,9 +94,7 @@ export default defineConfig({
           searchOptions: {
             combineWith: 'AND',
             boostDocument: (id) =>
-              /(?:storms|exactly-once|reference)\/|components-in|internals/.test(String(id))
-                ? 0.3
-                : 1,
+              /\/(?:storms|exactly-once|reference|components-in)/.test(`${id}`) ? 0.3 : 1,
           },
           options: {
             // Between Japanese words there is no space.

@@ -14,8 +14,6 @@ export const japanese = {
     outline: { level: [2, 3] as [number, number], label: '目次' },
     docFooter: { prev: '前のページ', next: '次のページ' },
     darkModeSwitchLabel: '配色',
-    lightModeSwitchTitle: 'ライトモードに切り替える',
-    darkModeSwitchTitle: 'ダークモードに切り替える',
     sidebarMenuLabel: 'メニュー',
     returnToTopLabel: 'ページの先頭へ',
     langMenuLabel: '言語を選ぶ',

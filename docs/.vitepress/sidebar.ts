@@ -2,43 +2,23 @@ import type { DefaultTheme } from 'vitepress';
 import { pages, read, sitePathOf } from './site.ts';
 
 /** The pages of docs, in the order in which a user needs them. */
-const sections: Readonly<Record<string, readonly string[]>> = {
-  'Start here': ['../README', 'README', 'migrating', 'doctor', 'the-way-out'],
-  'Read it': [
-    'retry',
-    'outages',
-    'connectivity',
-    'rate-limit',
-    'concurrency',
-    'across-tabs',
-    'fallback',
-  ],
-  'Send it once': [
-    'mutations',
-    'idempotency',
-    'forms',
-    'server-actions',
-    'outbox',
-    'conditional-writes',
-  ],
-  'Your clients and frameworks': ['clients', 'apis', 'grpc', 'ssr', 'react-native', 'recipes'],
-  'Show it, test it, watch it': ['components', 'testing', 'devtools', 'telemetry'],
-  'The server’s side': ['server', 'server-stores', 'exactly-once/check-your-server'],
-  Reference: ['reference/README'],
-  Measured: [
-    'storms/README',
-    'exactly-once/figures',
-    'components-in-outages',
-    'connectivity-measured',
-    'browsers',
-  ],
-  'For contributors': ['internals', 'size', 'suite', 'demo', '../sim/README'],
+const sections: Readonly<Record<string, string>> = {
+  'Start here': '../README README migrating doctor the-way-out',
+  'Read it': 'retry outages connectivity rate-limit concurrency across-tabs fallback',
+  'Send it once': 'mutations idempotency forms server-actions outbox conditional-writes',
+  'Your clients and frameworks': 'clients apis grpc ssr react-native recipes',
+  'Show it, test it, watch it': 'components testing devtools telemetry',
+  'The server’s side': 'server server-stores exactly-once/check-your-server',
+  Reference: 'reference/README',
+  Measured:
+    'storms/README exactly-once/figures components-in-outages connectivity-measured browsers',
+  'For contributors': 'internals size suite demo ../sim/README',
 };
 
-const fileOf = (name: string): string =>
-  name.startsWith('../') ? `${name.slice(3)}.md` : `docs/${name}.md`;
+const filesOf = (names: string): string[] =>
+  names.split(' ').map((name) => `docs/${name}.md`.replace('docs/../', ''));
 
-const listed = Object.values(sections).flat().map(fileOf);
+const listed = Object.values(sections).flatMap(filesOf);
 
 function linkTo(file: string): DefaultTheme.SidebarItem {
   const [, heading = file] = /^# (.*)/m.exec(read(file)) ?? [];
@@ -59,6 +39,6 @@ function withFolder(file: string): DefaultTheme.SidebarItem {
 export const sidebar: DefaultTheme.SidebarItem[] = Object.entries(sections).map(
   ([text, names]) => ({
     text,
-    items: names.map((name) => withFolder(fileOf(name))),
+    items: filesOf(names).map(withFolder),
   }),
 );
