@@ -282,13 +282,7 @@ export class Enqueuer {
     const { key: id = createIdempotencyKey(), createdAt = nowMs, aheadMs } = submission;
     const { wasSent = false } = submission;
     const scope = scopeOf(operation, definition, variables);
-    if (process.env.NODE_ENV !== 'production' && !links && keysIn(variables).length > 0)
-      reject(
-        operation,
-        'variables',
-        'answerOf',
-        'without answerOf, or createOutbox with links: outboxLinks()',
-      );
+    if (process.env.NODE_ENV !== 'production' && !links) refuseReferences(operation, variables);
     const entry = {
       ...untried,
       id,
@@ -349,4 +343,15 @@ export class Enqueuer {
 /** It is kept nowhere, so nothing of it is sent. */
 function recordUnkept(error: unknown): void {
   reportFailure(error, { failure: failures.invalid });
+}
+
+/** @throws TypeError where variables refer to an answer, which without links is not put in. */
+function refuseReferences(operation: string, variables: unknown): void {
+  if (keysIn(variables).length > 0)
+    reject(
+      operation,
+      'variables',
+      'answerOf',
+      'without answerOf, unless createOutbox has links: outboxLinks()',
+    );
 }

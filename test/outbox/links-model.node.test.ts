@@ -4,7 +4,7 @@ import { play, session } from './links-model.ts';
 
 /**
  * More of them: `LINKS_SESSIONS=10000 npx vitest run --config test/vitest.config.ts --project node test/outbox/links-model`.
- * These have their rows in memory, so that it takes minutes, and no hours. `LINKS_SEED` repeats a run.
+ * These have their rows in memory, so that it takes minutes, not hours. `LINKS_SEED` repeats a run.
  */
 const sessions = Number(process.env['LINKS_SESSIONS'] ?? 40);
 const seed = Number(process.env['LINKS_SEED'] ?? 20_261);

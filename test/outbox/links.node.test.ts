@@ -300,3 +300,66 @@ describe('in a page without a disk', () => {
     expect(lines(browser).at(-1)).toBe('/todos/17 {"title":"Oat"}');
   });
 });
+
+test('a reference without outboxLinks, and a wrong option, is a TypeError in development', () => {
+  const { openTab } = createBrowser();
+  const { outbox } = openTab({ handlers });
+  expect(() => outbox.submit('remove', { id: answerOf<number>('key', 'id') })).toThrow(
+    /links: outboxLinks\(\)/,
+  );
+  expect(() => outboxLinks({ maxAnswers: -1 })).toThrow(TypeError);
+  expect(() => answerOf('')).toThrow(/answerOf/);
+  const coalesce = { by: () => undefined, merge: () => 'both' as const };
+  const merging = { remove: { ...handlers.remove, coalesce } };
+  expect(() => openTab({ handlers: merging, links: outboxLinks() })).toThrow(/coalesceUnsent/);
+});
+
+test('an answer is forgotten in time', async () => {
+  const browser = createBrowser();
+  const links = outboxLinks({ keepAnswersMs: 1000 });
+  const { outbox } = browser.openTab({ handlers, links });
+  const [used, unused] = ['used', 'unused'].map((title) => outbox.submit('create', { title }));
+  await browser.pass(100);
+  for (const [at, arrival] of browser.server.arrivals.entries())
+    arrival.answer(200, { id: at + 1 });
+  const child = { title: 'x', parent: answerOf<number>(used?.idempotencyKey ?? '', 'id') };
+  outbox.submit('create', child);
+  await browser.pass(700_000, 4000);
+  const kept = (await browser.rows()).filter(({ state }) => state === 'done');
+  expect(kept.map(({ id }) => id)).not.toContain(unused?.idempotencyKey);
+});
+
+test('a reference stands in texts, lists, maps, sets and forms', async () => {
+  const browser = createBrowser();
+  const seen: unknown[] = [];
+  const { outbox } = browser.openTab({
+    links: outboxLinks(),
+    handlers: {
+      make: { mutationFn: async () => ({ id: 7, inner: { name: 'n' } }) },
+      take: { mutationFn: async (variables: unknown) => void seen.push(variables) },
+    },
+  });
+  const made = outbox.submit('make', undefined);
+  const id = answerOf(made, 'id');
+  const form = new FormData();
+  form.append('id', String(id));
+  outbox.submit('take', {
+    path: `/todos/${id}/notes`,
+    list: [id, answerOf(made, 'inner', 'name')],
+    map: new Map([[id, id]]),
+    set: new Set([id]),
+    whole: answerOf(made),
+    form,
+  });
+  vi.spyOn(console, 'warn').mockReturnValue();
+  await browser.pass(1000);
+  const [taken] = seen as { form: FormData }[];
+  expect(taken).toMatchObject({
+    path: '/todos/7/notes',
+    list: [7, 'n'],
+    map: new Map([[7, 7]]),
+    set: new Set([7]),
+    whole: { id: 7, inner: { name: 'n' } },
+  });
+  expect(taken?.form.get('id')).toBe('7');
+});

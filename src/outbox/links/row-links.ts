@@ -40,7 +40,7 @@ async function check(
 
 async function hold<R extends Row | NewRow>(tx: Transaction, row: R): Promise<R | undefined> {
   const checking = check(tx, row);
-  // What one of this page refers to may be on a disk that cannot be read: then it goes once that can.
+  // A row of this page may refer to one on a disk that cannot be read: it waits until that can.
   const readiness = await (row.owner === pageFence.owner
     ? checking.catch(() => 'waiting' as const)
     : checking);
