@@ -24,11 +24,11 @@ export interface EntryFacts {
  * Whether sending it once more could do it twice: it may have been done, and a request of it has gone
  * without a key. Only a user may decide that.
  */
-export const isUnrepeatable = ({ deadReason, isInDoubt, isUnkeyed }: EntryFacts): boolean =>
+const isUnrepeatable = ({ deadReason, isInDoubt, isUnkeyed }: EntryFacts): boolean =>
   deadReason === 'not-repeatable' || (isInDoubt && !!isUnkeyed);
 
 /** Whether an entry is dead because the answer of another one is missing. */
-export const isForWantOfAnswer = (reason: DeadReason | undefined): boolean =>
+const isForWantOfAnswer = (reason: DeadReason | undefined): boolean =>
   reason === 'parent-dead' || reason === 'answer-missing';
 
 /** Whether a dead entry stays so when it is submitted once more under its key. */

@@ -4,7 +4,7 @@ import { answerOf, coalesceUnsent, outboxHandler, outboxLinks } from 'steadfetch
 import { api, type Arrival, createBrowser, longestStepMs, type TestBrowser } from './rig.ts';
 
 /** One act of a user, by its number; or what happens to the pages and the server meanwhile. */
-export type Step =
+type Step =
   | { readonly kind: 'create'; readonly tab: number; readonly isBad: boolean }
   | {
       readonly kind: 'child' | 'edit' | 'delete';

@@ -82,7 +82,7 @@ function unescape(part: string): string {
 }
 
 /** The answer has no such field. */
-export class MissingAnswer extends Error {
+class MissingAnswer extends Error {
   override readonly name = 'MissingAnswer' as const;
 }
 
