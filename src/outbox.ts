@@ -22,12 +22,7 @@ export type {
 } from './outbox/handler.ts';
 export { type Answering, answerOf } from './outbox/links/answer-of.ts';
 export { coalesceUnsent } from './outbox/links/coalesce.ts';
-export {
-  type Coalescer,
-  type OutboxLinks,
-  outboxLinks,
-  type OutboxLinksOptions,
-} from './outbox/links/outbox-links.ts';
+export { outboxLinks, type OutboxLinksOptions } from './outbox/links/outbox-links.ts';
 export type { NotDurableReason } from './outbox/store/disk.ts';
 export type { OutboxFilter } from './outbox/entries.ts';
 export type { OutboxState } from './outbox/state.ts';

@@ -5,7 +5,8 @@ import { pages, read, sitePathOf } from './site.ts';
 const sections: Readonly<Record<string, string>> = {
   'Start here': '../README README migrating doctor the-way-out',
   'Read it': 'retry outages connectivity rate-limit concurrency across-tabs fallback',
-  'Send it once': 'mutations idempotency forms server-actions outbox conditional-writes',
+  'Send it once':
+    'mutations idempotency forms server-actions outbox outbox-links conditional-writes',
   'Your clients and frameworks': 'clients apis grpc ssr react-native recipes',
   'Show it, test it, watch it': 'components testing devtools telemetry',
   'The server’s side': 'server server-stores exactly-once/check-your-server',

@@ -53,8 +53,8 @@ export const mechanisms: readonly Variant[] = [
     'what has not failed is not bound by its origin',
     4,
     health,
-    '!!outage && (hasFailed || (outage.isFollowed && !mayBeOffline));',
-    '!!outage;',
+    'if (isFollowed || (isDown(this.#origin) && hasFailed)) return this.#origin;',
+    'if (isFollowed || isDown(this.#origin)) return this.#origin;',
   ),
   without(
     'what was broken before stays down when its origin comes back',

@@ -94,7 +94,7 @@ export interface OutboxHandler<TVariables = never, TData = unknown> {
   readonly migrate?: ((variables: unknown, version: number) => NoInfer<TVariables>) | undefined;
   /**
    * How it is merged with the entry before it that changes the same thing, while surely nothing of that one was sent.
-   * Needs `links: outboxLinks({ coalesce: coalesceUnsent })`. @default none
+   * Needs `links: outboxLinks({ coalesce: coalesceUnsent() })`. @default none
    */
   readonly coalesce?: OutboxCoalesce<TVariables> | undefined;
   /** A user is asked after so many attempts. @default Infinity */

@@ -14,7 +14,7 @@ import { Enqueuer, type Receipt, Receipts } from './enqueue.ts';
 import { Entries } from './entries.ts';
 import { disposedOf, isDecidedElsewhere, leftBehind, toDeadLetter } from './errors.ts';
 import type { HandlerDefinition } from './handler.ts';
-import type { OutboxLinks, PageLinks } from './links/outbox-links.ts';
+import type { LinksCode, PageLinks } from './links/outbox-links.ts';
 import { type Listeners, OtherTabs, Pauses, Successes } from './messages.ts';
 import { Redrive } from './redrive.ts';
 import { createDisplay, type Display, isAnyLeft } from './state.ts';
@@ -22,7 +22,7 @@ import { EntryStorage, type OpenDatabase } from './storage.ts';
 import { type About, alsoChanged } from './store/row-store.ts';
 import type { DiskListener } from './store/disk.ts';
 import { isInPage } from './store/memory.ts';
-import { originOfLane, type Row } from './store/row.ts';
+import { originOfLane, type Row, type Unplaced } from './store/row.ts';
 
 /** An entry was delivered, by this tab or another. */
 export interface Delivered {
@@ -39,7 +39,7 @@ export interface OutboxCoreContext {
   readonly name: string;
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly cipher: OutboxCipher | undefined;
-  readonly links: OutboxLinks | undefined;
+  readonly links: LinksCode | undefined;
   readonly parallel: number;
   readonly open: OpenDatabase;
   /** Something is to be sent, and this page may not be there to do it. */
@@ -137,11 +137,13 @@ export class OutboxCore {
     this.#forget = new Forget(parts, mark);
     this.#links = links?.attach(parts, this.#forget);
     this.entries = new Entries(parts, this.#forget, this.#links);
+    const refresh = async (entry: Unplaced): Promise<Unplaced> =>
+      this.#links?.refresh(entry) ?? entry;
     this.#enqueuer = new Enqueuer(page, {
-      refresh: async (entry) => this.#links?.refresh(entry) ?? entry,
+      refresh,
       add: async (entry, isWanted, isMoved) =>
         (isMoved ? undefined : await this.#links?.coalesce(entry)) ??
-        engine.add(entry, isWanted, isMoved),
+        engine.add(entry, isWanted, isMoved, this.#links && refresh),
       discard: (id) => this.entries.discard(id),
       onKept: (entry, isDurable) => this.#welcome(entry, isDurable),
     });

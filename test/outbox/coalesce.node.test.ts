@@ -43,7 +43,7 @@ async function startBusy() {
   const browser = createBrowser();
   const { outbox } = browser.openTab({
     handlers,
-    links: outboxLinks({ coalesce: coalesceUnsent }),
+    links: outboxLinks({ coalesce: coalesceUnsent() }),
     parallel: 1,
   });
   outbox.submit('create', { title: '1' });
@@ -173,7 +173,7 @@ test('a merge that throws costs nothing but the merge, and is told in developmen
   };
   const { outbox } = browser.openTab({
     handlers: broken,
-    links: outboxLinks({ coalesce: coalesceUnsent }),
+    links: outboxLinks({ coalesce: coalesceUnsent() }),
     parallel: 1,
   });
   outbox.submit('rename', { id: 91, title: '1' });

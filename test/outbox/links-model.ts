@@ -247,7 +247,7 @@ class Server {
 type Tab = ReturnType<ReturnType<typeof opener>>;
 const opener = (browser: TestBrowser, isCoalescing: boolean) => {
   const handlers = handlersOf(isCoalescing);
-  return () => browser.openTab({ handlers, links: outboxLinks({ coalesce: coalesceUnsent }) });
+  return () => browser.openTab({ handlers, links: outboxLinks({ coalesce: coalesceUnsent() }) });
 };
 
 /** Plays a session, and compares its end with that of the same one online. */

@@ -126,7 +126,7 @@ const queries: readonly Case[] = [
   ['that succeeds', [refuse, answer()], ({ show }) => show(), ['query succeeded']],
   ['that fails for good', [answer(404)], ({ show }) => show(), ['query failed']],
   [
-    'without retries, paused before its first attempt and left',
+    'without retries, in an outage that does not pause it',
     [refuse],
     async ({ breakDown, show }) => {
       await breakDown();
@@ -134,7 +134,7 @@ const queries: readonly Case[] = [
       await wait(100);
       leave();
     },
-    ['query cancelled'],
+    ['query failed'],
   ],
   [
     'that is fetched anew while it is sent',

@@ -88,6 +88,10 @@ function originsToAsk(
 export class Connectivity implements Readable<ConnectivityState> {
   readonly getState: () => ConnectivityState;
   readonly subscribe: (listener: () => void) => () => void;
+  /** Checks the network now. Without a `check`, only while offline, by a request to a known origin. */
+  readonly checkNow: () => void = () => {
+    if (!this.#running && (this.#check || this.#isOffline)) void this.#startCheck();
+  };
   /** The network, as the admission of every origin reads it. */
   readonly network: Network;
   readonly #context: WatchContext;
@@ -137,16 +141,11 @@ export class Connectivity implements Readable<ConnectivityState> {
     };
     this.#setAlarm = createAlarm(clock, () => this.#checkSoon());
     // Timers stand still while the machine sleeps, so the next check may be overdue.
-    this.#watchSleepUntil = sleepDetector.watch(() => this.checkNow());
+    this.#watchSleepUntil = sleepDetector.watch(this.checkNow);
     this.#stops = hint
       ? [hint.watch((event) => this.#recordHint(event)), watchConnection(emit)]
       : [];
     this.#begin();
-  }
-
-  /** Checks the network now. Without a `check`, only while offline, by a request to a known origin. */
-  checkNow(): void {
-    if (!this.#running && (this.#check || this.#isOffline)) void this.#startCheck();
   }
 
   /** Whether there is an origin to check. Without one, only an answer to the app's own request refutes the browser. */

@@ -30,7 +30,7 @@ export async function interpretAnswer(
   const isConflict = isByStatus && given.status === 409 && !isReplayed;
   const running = isConflict ? call('inProgress') : false;
   const isRunning = running ?? true;
-  if (running === undefined && !mayBeDone(attempt, step))
+  if (running === undefined && !profile.inProgress && !mayBeDone(attempt, step))
     inDevelopment(() => warnOfConflict(attempt.context.operations, attempt.request));
   const shouldRetry =
     call('shouldRetry') ??

@@ -361,14 +361,12 @@ const statusReasons: Readonly<Record<number, RetryReason>> = {
   511: 'network',
 };
 
+/** Failures without an answer that may pass. */
+const passing = ['network', 'timeout', 'body', 'error'] as const;
+
 /** The reason why a failure may be worth another attempt, by kind and status. */
 export function whyRetry(failure: Failure): RetryReason | undefined {
-  if (failure.kind !== 'http') {
-    const { kind } = failure;
-    const isPassing =
-      kind === 'network' || kind === 'timeout' || kind === 'body' || kind === 'error';
-    return isPassing ? kind : undefined;
-  }
+  if (failure.kind !== 'http') return passing.find((kind) => kind === failure.kind);
   if (failure.inProgress) return 'in-progress';
   const { status, retryAfterMs } = failure;
   // Retry-After makes a 413 temporary (RFC 9110 §15.5.14), and shows that a 500 was intended.

@@ -150,7 +150,8 @@ function readRetryAfter({ header }: Answer, nowMs: number): number | undefined {
  * @see https://developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-5xx-errors/
  */
 export function isUnavailable(status: number): boolean {
-  return [502, 503, 504, 520, 521, 522, 523, 524, 529, 530].includes(status);
+  // 502 to 504, and those of gateways: 520 to 524, 529 and 530.
+  return /^5(0[2-4]|2[0-49]|30)$/.test(`${status}`);
 }
 
 /**

@@ -93,11 +93,16 @@ export class Engine {
 
   /**
    * Keeps an entry of this tab's own, on the disk if that is possible, and sends it when it is due. `isMoved`: it was
-   * kept before, and belongs to a clear that this page has not heard of.
+   * kept before, and belongs to a clear that this page has not heard of. `refresh` puts in the answers that it refers to.
    *
    * @throws SteadfetchError (as a rejection) when it was discarded or cleared meanwhile.
    */
-  async add(entry: Unplaced, isWanted: () => boolean, isMoved: boolean): Promise<Kept> {
+  async add(
+    entry: Unplaced,
+    isWanted: () => boolean,
+    isMoved: boolean,
+    refresh?: (entry: Unplaced) => Promise<Unplaced>,
+  ): Promise<Kept> {
     const storage = this.#storage;
     await storage.opened();
     await this.#move();
@@ -112,7 +117,7 @@ export class Engine {
       );
     if (generation !== undefined && !isBehind) {
       try {
-        const add = () => this.#addToDisk(entry, isWanted, isMoved);
+        const add = () => this.#addToDisk(entry, isWanted, isMoved, refresh);
         const added = await storage.writeShown(add, isWanted);
         if (added) return { entry: added, savedIn: generation };
       } catch (error) {
@@ -168,19 +173,29 @@ export class Engine {
   }
 
   async #addToDisk(
-    entry: Unplaced | Row,
+    given: Unplaced | Row,
     isWanted: () => boolean,
     isMoved: boolean,
+    refresh?: (entry: Unplaced) => Promise<Unplaced>,
   ): Promise<Row | undefined> {
     const { clock } = this.#page;
     const clears = isMoved ? this.#clears : undefined;
+    let entry = given;
+    let isFilled = !refresh;
     for (;;) {
       if (!isWanted()) throw discarded(entry);
       const added = await this.#own((fence) => {
         const row = { ...entry, owner: fence.owner } as NewRow;
-        return this.store.add(row, fence, clock.now(), clears);
+        return this.store.add(row, fence, clock.now(), clears, isFilled);
       });
       if (added === 'cleared') throw discarded(entry);
+      if (added === 'outdated') {
+        const filled = refresh ? await refresh(entry) : entry;
+        // An answer that cannot be read stays as it is: the end of the entry says why.
+        isFilled = filled === entry;
+        entry = filled;
+        continue;
+      }
       if (added === 'lost') continue;
       if (added) this.worker.add(added);
       return added;

@@ -1,3 +1,4 @@
+import { code, type MadeBy } from '../../core/lib/input/made-by.ts';
 import { warn } from '../../core/lib/input/warn.ts';
 import type { Forget } from '../clear.ts';
 import { readVariables } from '../codec.ts';
@@ -10,7 +11,7 @@ import type { Settled } from '../store/row-store.ts';
 import type { Transaction } from '../store/schema.ts';
 import { place, unblock } from '../store/transitions.ts';
 import { keysIn } from './answer-of.ts';
-import { begin, type Coalescer } from './outbox-links.ts';
+import { begin, type CoalesceCode } from './outbox-links.ts';
 import { isNeeded, rowByKey, rowLinks } from './row-links.ts';
 
 /** Two entries that were made one. */
@@ -46,10 +47,15 @@ const isUnsent = (row: Row): row is Row & { readonly owner: string } =>
  *
  * @example
  * ```ts
- * const outbox = createOutbox({ steady, handlers, links: outboxLinks({ coalesce: coalesceUnsent }) });
+ * const outbox = createOutbox({ steady, handlers, links: outboxLinks({ coalesce: coalesceUnsent() }) });
  * ```
  */
-export const coalesceUnsent: Coalescer = async (entry, parts, forget) => {
+export function coalesceUnsent(): MadeBy<'coalesceUnsent'> {
+  const made: CoalesceCode = { by: 'coalesceUnsent', merge: mergeUnsent };
+  return { [code]: made };
+}
+
+const mergeUnsent: CoalesceCode['merge'] = async (entry, parts, forget) => {
   const { handler, thing, isInDoubt } = entry;
   const { storage, engine, handlers } = parts;
   const { coalesce: coalescing } = handlers.get(handler)?.handler ?? {};

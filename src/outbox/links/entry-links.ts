@@ -6,14 +6,13 @@ import type { Backend } from '../store/schema.ts';
 
 /** The references in the variables of an entry. */
 export interface EntryLinks {
-  /** @internal */
   readonly rows: RowLinks;
-  /** @internal The fields of an entry with these variables. */
+  /** The fields of an entry with these variables. */
   readonly begin: (
     definition: HandlerDefinition,
     variables: unknown,
   ) => Pick<Row, 'parents' | 'thing'>;
-  /** @internal The variables with all answers. Rejects where one is missing. */
+  /** The variables with all answers. Rejects where one is missing. */
   readonly fill: (
     variables: unknown,
     entry: Row,

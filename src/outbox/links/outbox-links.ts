@@ -1,4 +1,5 @@
-import { checkNames, reject, requireWhole } from '../../core/lib/input/check.ts';
+import { checkNames, requireWhole } from '../../core/lib/input/check.ts';
+import { checkMade, code, codeOf, type MadeBy } from '../../core/lib/input/made-by.ts';
 import type { Forget } from '../clear.ts';
 import type { Codec } from '../codec.ts';
 import type { OutboxParts } from '../delivery/engine.ts';
@@ -17,16 +18,20 @@ export interface OutboxLinksOptions {
   readonly keepAnswersMs?: number | undefined;
   /** So many answers are known, the latest ones, and those that an entry waits for. @default 1000 */
   readonly maxAnswers?: number | undefined;
-  /** Merges entries whose handlers have `coalesce`: the function `coalesceUnsent`. @default none */
-  readonly coalesce?: Coalescer | undefined;
+  /** Merges entries whose handlers have `coalesce`: `coalesceUnsent()`. @default none */
+  readonly coalesce?: MadeBy<'coalesceUnsent'> | undefined;
 }
 
-/** Makes an entry one with an earlier one. A value for an option of `outboxLinks`: `coalesceUnsent`. */
-export type Coalescer = (
-  entry: Unplaced,
-  parts: OutboxParts,
-  forget: Forget,
-) => Promise<Kept | undefined>;
+/** The code of `coalesceUnsent`. */
+export interface CoalesceCode {
+  readonly by: 'coalesceUnsent';
+  /** Makes an entry one with an earlier one. */
+  readonly merge: (
+    entry: Unplaced,
+    parts: OutboxParts,
+    forget: Forget,
+  ) => Promise<Kept | undefined>;
+}
 
 /** The part of an outbox in a page that references need. */
 export interface PageLinks {
@@ -40,17 +45,17 @@ export interface PageLinks {
   readonly follow: (row: Row) => Promise<void>;
 }
 
-/** Entries that refer to the answers of others: the value of the option `links`. Made by `outboxLinks`. */
-export interface OutboxLinks extends EntryLinks {
-  /** @internal Whether it merges entries. */
+/** The code of `outboxLinks`: entries that refer to the answers of others. */
+export interface LinksCode extends EntryLinks {
+  readonly by: 'outboxLinks';
+  /** Whether it merges entries. */
   readonly isCoalescing: boolean;
-  /** @internal */
   readonly attach: (parts: OutboxParts, forget: Forget) => PageLinks;
 }
 
 /**
  * Lets an entry of the outbox refer to the answer of another one that is not delivered yet: see `answerOf`. A value for
- * the option `links` of `createOutbox`; the same in `deliverOnSync`. With `coalesce: coalesceUnsent`, several changes of
+ * the option `links` of `createOutbox`; the same in `deliverOnSync`. With `coalesce: coalesceUnsent()`, several changes of
  * one thing are merged where their handlers say how.
  *
  * @throws TypeError in development, when an option is not as it must be.
@@ -60,29 +65,32 @@ export interface OutboxLinks extends EntryLinks {
  * const outbox = createOutbox({ steady, queryClient, handlers, links: outboxLinks() });
  * ```
  */
-export function outboxLinks(options: OutboxLinksOptions = {}): OutboxLinks {
+export function outboxLinks(options: OutboxLinksOptions = {}): MadeBy<'outboxLinks'> {
   const { keepAnswersMs = 86_400_000, maxAnswers = 1000, coalesce } = options;
   if (process.env.NODE_ENV !== 'production') {
     const range = { min: 0, max: Number.MAX_SAFE_INTEGER };
     requireWhole('outboxLinks', 'keepAnswersMs', keepAnswersMs, range);
     requireWhole('outboxLinks', 'maxAnswers', maxAnswers, range);
     checkNames('outboxLinks', options, ['keepAnswersMs', 'maxAnswers', 'coalesce']);
-    if (coalesce !== undefined && typeof coalesce !== 'function')
-      reject('outboxLinks', 'coalesce', coalesce, 'the function coalesceUnsent');
   }
-  return {
+  const merging = codeOf<CoalesceCode>(
+    checkMade('outboxLinks', 'coalesce', coalesce, 'coalesceUnsent'),
+  );
+  const made: LinksCode = {
+    by: 'outboxLinks',
     rows: linkRows(keepAnswersMs, maxAnswers),
     begin,
-    isCoalescing: coalesce !== undefined,
+    isCoalescing: merging !== undefined,
     fill: async (variables, { parents = [] }, codec, read) =>
       fill(variables, await answersOf(parents, codec, read, true)),
     attach: (parts, forget) => ({
       refresh: (entry) => refresh(entry, parts),
-      coalesce: async (entry) => coalesce?.(entry, parts, forget),
+      coalesce: async (entry) => merging?.merge(entry, parts, forget),
       followInPage: (id) => followInPage(id, parts),
       follow: (row) => follow(row, parts),
     }),
   };
+  return { [code]: made };
 }
 
 async function follow(row: Row, { clock, engine, storage, onFollow }: OutboxParts): Promise<void> {

@@ -15,11 +15,23 @@ export const linkRows = (keepAnswersMs: number, maxAnswers: number): RowLinks =>
 });
 
 /** The same, but for how long they stay. */
-export const rowLinks: RowLinks = { ...noLinks, find: rowByKey, hold, follow, keepAnswer };
+export const rowLinks: RowLinks = {
+  ...noLinks,
+  find: rowByKey,
+  isOutdated,
+  hold,
+  follow,
+  keepAnswer,
+};
 
 /** The row that has this key, or had it. */
 export async function rowByKey(tx: Transaction, key: string): Promise<Row | undefined> {
   return (await rowById(tx, key)) ?? (await tx.rows('formerIds', [key], 1))[0];
+}
+
+async function isOutdated(tx: Transaction, { parents = [] }: NewRow): Promise<boolean> {
+  const rows = await Promise.all(parents.map((key) => rowByKey(tx, key)));
+  return rows.some((row) => row?.state === 'done');
 }
 
 /** An entry goes after the older ones that it refers to. For a younger one it would wait in front of it. */

@@ -10,7 +10,8 @@ import {
   type MutationDefinition,
 } from '../../core/internal.ts';
 import { defineHandlers } from '../handler.ts';
-import type { OutboxLinks } from '../links/outbox-links.ts';
+import { checkMade, codeOf, type MadeBy } from '../../core/lib/input/made-by.ts';
+import type { LinksCode } from '../links/outbox-links.ts';
 import { type Delivered, OutboxCore } from '../outbox.ts';
 import { openIndexedDb } from '../store/disk.ts';
 import { databaseName, drain, prepareSync, syncTag } from './background-sync.ts';
@@ -65,21 +66,22 @@ export function createOutbox<const H extends AnyOutboxHandlers>(
   return make(config).outbox;
 }
 
+const linksOf = ({ links }: { readonly links?: MadeBy<'outboxLinks'> | undefined }) =>
+  codeOf<LinksCode>(checkMade('createOutbox', 'links', links, 'outboxLinks'));
+
 function checkConfig(config: object): void {
   checkNames('createOutbox', config, names, { client: 'queryClient', mutations: 'handlers' });
   const { handlers } = config as { readonly handlers: unknown };
   if (Array.isArray(handlers) || Object.keys(Object(handlers) as object).length === 0)
     reject('createOutbox', 'handlers', handlers, 'an object with a handler for each name');
-  const { links } = config as { readonly links?: Partial<OutboxLinks> };
-  if (links !== undefined && !links?.rows)
-    reject('createOutbox', 'links', links, 'the result of outboxLinks()');
+  const links = linksOf(config);
   for (const [name, handler] of Object.entries(handlers as AnyOutboxHandlers))
     if (handler.coalesce && !links?.isCoalescing)
       reject(
         'createOutbox',
         `handlers.${name}.coalesce`,
         handler.coalesce,
-        'left out, or links: outboxLinks({ coalesce: coalesceUnsent })',
+        'left out, or links: outboxLinks({ coalesce: coalesceUnsent() })',
       );
   if (typeof structuredClone === 'undefined')
     throw new Error(
@@ -109,7 +111,7 @@ function make<const H extends AnyOutboxHandlers>(
   config: OutboxConfig<H>,
 ): Pick<OutboxCore, 'engine'> & { readonly clock: Clock; readonly outbox: Outbox<H> } {
   if (process.env.NODE_ENV !== 'production') checkConfig(config);
-  const { steady, queryClient: client, handlers, user, cipher, links } = config;
+  const { steady, queryClient: client, handlers, user, cipher } = config;
   const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;
   const instance =
     instanceBehind((steady as Partial<typeof steady> | undefined)?.defaultOptions?.queries.retry) ??
@@ -134,7 +136,7 @@ function make<const H extends AnyOutboxHandlers>(
     name: database,
     handlers: definitions,
     cipher,
-    links,
+    links: linksOf(config),
     parallel,
     open: (listener) => openIndexedDb(database, clock, listener),
     onLeft: backgroundSync ? prepareSync(database) : () => {},

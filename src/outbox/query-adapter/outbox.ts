@@ -5,7 +5,7 @@ import type { Steadfetch, TabPorts } from '../../core/internal.ts';
 import type { OutboxCipher } from '../codec.ts';
 import type { OutboxEntry, OutboxFilter } from '../entries.ts';
 import type { OutboxContext, OutboxHandler } from '../handler.ts';
-import type { OutboxLinks } from '../links/outbox-links.ts';
+import type { MadeBy } from '../../core/lib/input/made-by.ts';
 import type { OutboxState } from '../state.ts';
 
 /** The argument of `onDelivered`. */
@@ -99,7 +99,7 @@ export interface OutboxConfig<H extends AnyOutboxHandlers> {
    */
   readonly parallel?: number | undefined;
   /** Lets entries refer to the answers of others, and be merged with them: `outboxLinks()`. @default none */
-  readonly links?: OutboxLinks | undefined;
+  readonly links?: MadeBy<'outboxLinks'> | undefined;
   /** Makes variables and results unreadable on the disk. @default none */
   readonly cipher?: OutboxCipher | undefined;
   /**

@@ -5,6 +5,8 @@ import type { Transaction } from './schema.ts';
 export interface RowLinks {
   /** The row that has this key, or (with links) had it. */
   readonly find: (tx: Transaction, key: string) => Promise<Row | undefined>;
+  /** Whether an answer that it refers to has come since it was made: its scope must name the real id. */
+  readonly isOutdated: (tx: Transaction, row: NewRow) => Promise<boolean>;
   /** The row as it is while answers that it refers to are missing; undefined where it may go. */
   readonly hold: <R extends Row | NewRow>(tx: Transaction, row: R) => Promise<R | undefined>;
   /**
@@ -32,6 +34,7 @@ export const keepResultMs = 600_000;
 /** Without `outboxLinks` a row with references waits for a tab that has them, and no answer is kept for others. */
 export const noLinks: RowLinks = {
   find: rowById,
+  isOutdated: async () => false,
   hold: async (_, row) => (row.parents ? { ...row, nextRetryAt: undefined } : undefined),
   follow: async () => [],
   keepAnswer: () => undefined,

@@ -132,20 +132,23 @@ export class RowStore {
    * Keeps a row on the disk, and resolves once it is kept. One that has its id already stays, and comes back. A row of
    * this page moves there. `known` are the clears that the page has heard of, where the row may be older than another.
    *
-   * @returns `lost` when the owner is no longer of this tab, `cleared` after a clear that is not known; undefined
-   *   when a row of this page is being sent or is over.
+   * @param isFilled - False where an answer that it refers to may have come since it was made.
+   * @returns `lost` when the owner is no longer of this tab, `cleared` after a clear that is not known, `outdated` when
+   *   such an answer has come; undefined when a row of this page is being sent or is over.
    */
   add(
     row: NewRow & { readonly seq?: number },
     fence: Fence,
     nowMs: number,
     known?: ReadonlySet<string>,
-  ): Promise<Row | 'lost' | 'cleared' | undefined> {
+    isFilled = true,
+  ): Promise<Row | 'lost' | 'cleared' | 'outdated' | undefined> {
     return this.#backend.write('strict', async (tx) => {
       const found = await this.#links.find(tx, row.id);
       if (row.seq !== undefined) return found && this.#moveToDisk(tx, found, fence, nowMs, known);
       if (found) return found;
       if (await hasNewClear(tx, known)) return 'cleared';
+      if (!isFilled && (await this.#links.isOutdated(tx, row))) return 'outdated';
       return (await isOurs(tx, fence, nowMs)) ? this.#insert(tx, row, fence, nowMs) : 'lost';
     });
   }

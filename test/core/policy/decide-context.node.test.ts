@@ -114,7 +114,7 @@ describe('where nothing pauses a query', () => {
     [
       'a second retry after a fast one',
       query({ attempt: 2, retriedFor: ['network'], previousBackoffMs: 400 }),
-      2664,
+      2665,
     ],
     [
       'a second retry after one that was slow',
