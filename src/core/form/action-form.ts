@@ -7,6 +7,7 @@ import {
   isRedirect,
   keyField,
 } from '../lib/action-state.ts';
+import { actedAt } from '../lib/browser/page.ts';
 import { formPrefix } from '../lib/browser/tab-names.ts';
 import { systemClock, systemNow, systemRandom } from '../lib/clock.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
@@ -30,8 +31,11 @@ interface Kept {
 /** More than a tab shows again with its back button. */
 const mostUsed = 50;
 
-/** A press with the same content within this time after an answer is the second half of a double click. */
+/** A press with the same content until this time after an answer is the second half of a double click. */
 const echoMs = 1000;
+
+/** A press that is sent later than this after it belongs to another form, or the clock was set. */
+const latestMs = 10_000;
 
 /** A page that the user begins to leave within this time after an answer may not have been read. */
 const unseenMs = 300;
@@ -86,12 +90,16 @@ export class ActionForm {
   #foundKey: string | undefined;
   /** When the user began to leave the page, since the latest press. */
   #leftAt: number | undefined;
+  /** When the user pressed Submit last; undefined once that press is sent, or where code has sent it. */
+  #pressedAt: number | undefined;
   /** Ends the running call without an answer. */
   #giveUp: () => void = () => {};
 
   /** One of each name lasts as long as its page: it listens for as long. */
   constructor(name: string) {
     this.#name = storedName(name);
+    // A framework sends a press when those before it have ended, and a busy page when it can.
+    globalThis.addEventListener('submit', this.#pressed, true);
     globalThis.addEventListener('pagehide', this.#pageLeft);
     globalThis.addEventListener('pageshow', this.#pageShown);
   }
@@ -99,6 +107,10 @@ export class ActionForm {
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
+  };
+
+  readonly #pressed = (event: SubmitEvent): void => {
+    this.#pressedAt = actedAt(event, systemNow());
   };
 
   /** The user may leave before an answer is seen: then the same content gets the same answer once more. */
@@ -146,12 +158,14 @@ export class ActionForm {
     onPutAway?: () => void,
   ): Promise<TState> {
     this.#leftAt = undefined;
+    const pressedAt = this.#pressedAt ?? systemNow();
+    this.#pressedAt = undefined;
     // Only while it is sent: it keeps a page out of the back-forward cache.
     globalThis.addEventListener('beforeunload', this.#pageLeft);
     const content = await fingerprintOf(contentOf(fields));
     const before = this.#latest;
     // A form has one action, so its answer has the type of this one.
-    if (before?.content === content && isRecent(before)) {
+    if (before?.content === content && isRecent(before, pressedAt)) {
       before.more.push(call);
       this.#stopWatching();
       return before.promise as Promise<TState>;
@@ -271,11 +285,11 @@ export class ActionForm {
   }
 }
 
-/** Whether a press is under way, or has just ended. */
-function isRecent({ endedAt }: Press): boolean {
+/** Whether a press was under way, or had just ended, at this time. */
+function isRecent({ endedAt }: Press, atMs: number): boolean {
   if (endedAt === undefined) return true;
-  const sinceMs = systemNow() - endedAt;
-  return sinceMs >= 0 && sinceMs < echoMs;
+  const sinceMs = atMs - endedAt;
+  return sinceMs > -latestMs && sinceMs < echoMs;
 }
 
 /** Other code of the page may have written to the storage. */

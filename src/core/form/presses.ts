@@ -1,5 +1,5 @@
 import { notifyManager, type QueryClient } from '@tanstack/react-query';
-import { promptBeforeUnload } from '../lib/browser/page.ts';
+import { actedAt, promptBeforeUnload } from '../lib/browser/page.ts';
 import { startAlarm } from '../lib/timer.ts';
 import { endedWithSession } from '../operation/parts/session.ts';
 import { type Instance, instanceOf } from '../react-query/instance.ts';
@@ -36,6 +36,8 @@ interface Latest {
   readonly promise: Promise<Ended>;
   /** `echo`: it has ended, and presses with its payload still belong to it. */
   readonly phase: 'under way' | 'echo' | 'over';
+  /** When its echo ends, by the clock of the instance. A busy page may learn of a press only later. */
+  readonly echoUntil: number;
 }
 
 /** A form of one QueryClient: all its mounted copies show this one. */
@@ -158,8 +160,10 @@ export class Form {
     const reading = { variables };
     const { operations, context } = this.#instance;
     const { session } = operations;
-    // A submission that is over now has no echo any more, however long the payload takes to read.
-    const over = this.#latest?.phase === 'over' ? this.#latest.promise : undefined;
+    // A submission that was over by then has no echo any more, however long the payload takes to read.
+    const { promise: ended, phase, echoUntil } = this.#latest ?? {};
+    const isOver = phase === 'over' && this.#pressedAt() >= (echoUntil ?? 0);
+    const over = isOver ? ended : undefined;
     this.#reading.add(reading);
     this.#unread = undefined;
     this.#changed();
@@ -182,6 +186,13 @@ export class Form {
       this.#reading.delete(reading);
       this.#changed();
     }
+  }
+
+  /** When the user pressed: on a busy page, before this code runs. */
+  #pressedAt(): number {
+    const { event } = globalThis as { readonly event?: Event };
+    const nowMs = this.#instance.clock.now();
+    return event ? actedAt(event, nowMs) : nowMs;
   }
 
   /** @param over - The latest submission, if it was over when this was pressed. */
@@ -231,18 +242,21 @@ export class Form {
 
   /** Presses with this fingerprint belong to `work` until it ends. */
   #run(fingerprint: string, work: () => Promise<Ended>): Promise<Ended> {
+    let echoUntil = -Infinity;
     const enter = (phase: Latest['phase']): void => {
       if (phase !== 'over' || this.#latest?.promise === promise)
-        this.#latest = { fingerprint, promise, phase };
+        this.#latest = { fingerprint, promise, phase, echoUntil };
     };
     // Only an error of the browser itself is thrown, before anything is sent.
     const failed = (error: Error): Ended => ({ status: 'failed', error });
     const promise = work()
       .catch(failed)
       .then((result) => {
-        enter('echo');
+        const { clock } = this.#instance;
         const ms = result.status === 'succeeded' ? echoMs : 0;
-        startAlarm(this.#instance.clock, ms, () => enter('over'));
+        echoUntil = clock.now() + ms;
+        enter('echo');
+        startAlarm(clock, ms, () => enter('over'));
         this.#watch();
         this.#changed();
         return result;

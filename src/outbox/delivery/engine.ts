@@ -220,7 +220,7 @@ export class Engine {
         if (!(await this.#addToDisk(row, () => true, true))) continue;
         storage.setCopied(id, false);
         receipts.save(id, generation);
-        // What refers to it may be there already, and be due.
+        // Entries that refer to it may be there already, and be due.
         if (row.state === 'done') this.worker.refresh();
         this.#onChange();
       } catch (error) {

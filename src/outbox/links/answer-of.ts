@@ -22,7 +22,7 @@ export interface Answering<TData = unknown> {
  * An answer that is not known yet, as a value for the variables of another entry: the whole answer of an entry, or a
  * field of it. The other entry is sent after the first has been delivered, with the real value in its place.
  *
- * What it returns is a text at first, whatever the type of the field is. It can stand for the id in the cache and in
+ * The returned value is a text at first, whatever the type of the field is. It can stand for the id in the cache and in
  * the page until the real one is known, alone or within a longer text, such as a path. Needs `links: outboxLinks()`.
  *
  * @param entry - The result of `submit`, an entry, or an idempotency key.

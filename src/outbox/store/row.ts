@@ -103,7 +103,7 @@ interface Submitted extends Tried {
   readonly parents?: readonly string[] | undefined;
   /** The keys that it has had before. */
   readonly formerIds?: readonly string[] | undefined;
-  /** What it changes: later changes to the same may be merged with it. */
+  /** The name of the thing that it changes. Later changes of the same thing may be merged with it. */
   readonly thing?: string | undefined;
 }
 

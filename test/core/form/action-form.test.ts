@@ -2,6 +2,7 @@ import { sendAction } from 'steadfetch/react';
 import type { ActionState } from 'steadfetch/server';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ActionForm } from '../../../src/core/form/action-form.ts';
+import { actedAt } from '../../../src/core/lib/browser/page.ts';
 
 type State = ActionState<number>;
 
@@ -58,6 +59,30 @@ test('a double click is one call, also where its second half comes after the ans
   await vi.advanceTimersByTimeAsync(1);
   expect(await form.send(fieldsOf('next'), call)).toEqual(done(2));
   expect(sent).toEqual(['k1 a lamp', 'next a lamp']);
+});
+
+test('a press that is sent late is of the time when the user pressed', async () => {
+  const { sent, call } = answering(done(1), done(2), done(3));
+  await form.send(fieldsOf('k1'), call);
+  await vi.advanceTimersByTimeAsync(999);
+  dispatchEvent(new Event('submit'));
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(await form.send(fieldsOf('next'), call)).toEqual(done(1));
+  // What code sends has no press: it is of now.
+  expect(await form.send(fieldsOf('next'), call)).toEqual(done(2));
+  await vi.advanceTimersByTimeAsync(1000);
+  dispatchEvent(new Event('submit'));
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(await form.send(fieldsOf('later'), call)).toEqual(done(3));
+  expect(sent).toEqual(['k1 a lamp', 'next a lamp', 'later a lamp']);
+});
+
+test('a press of the user is as old as its event says, and one of a script is of now', () => {
+  const timeStamp = performance.now() - 300;
+  expect(actedAt({ isTrusted: true, timeStamp } as Event, 10_000)).toBe(9700);
+  expect(actedAt({ isTrusted: false, timeStamp } as Event, 10_000)).toBe(10_000);
+  // A clock of the events that is ahead, as Firefox rounds it.
+  expect(actedAt({ isTrusted: true, timeStamp: timeStamp + 301 } as Event, 10_000)).toBe(10_000);
 });
 
 test('the second half of a double click does not confirm what the first has asked', async () => {

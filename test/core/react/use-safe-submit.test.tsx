@@ -86,6 +86,22 @@ describe('what the user meant once is submitted once', () => {
     expect(new Set(rig.book.keys).size).toBe(2);
   });
 
+  test('a press that a busy page learns of late is of the time when the user pressed', async () => {
+    const rig = createFormRig();
+    const form = open(rig);
+    const pressedBefore = (ms: number) => {
+      vi.stubGlobal('event', { isTrusted: true, timeStamp: performance.now() - ms });
+      return form.press();
+    };
+    void form.press();
+    await rig.time.advance(5000);
+    expect(await pressedBefore(4001)).toMatchObject({ status: 'succeeded', data: { id: 1 } });
+    void pressedBefore(4000);
+    await rig.time.settle();
+    vi.unstubAllGlobals();
+    expect(rig.book.orders.map(({ id }) => id)).toEqual([1, 2]);
+  });
+
   test('a clock that is set back makes no press a part of it', async () => {
     let backMs = 0;
     const clock = { ...systemClock, now: () => systemClock.now() - backMs };

@@ -8,7 +8,7 @@ export function hasPage(): boolean {
 }
 
 /**
- * What the browser has; undefined where reading it alone throws. Chromium does so for a service worker in a sandboxed
+ * A part of the browser; undefined where reading it alone throws. Chromium does so for a service worker in a sandboxed
  * frame, and Firefox for a database where cookies are blocked.
  */
 export function ifAllowed<T>(read: () => T): T | undefined {
@@ -24,6 +24,14 @@ export function ifAllowed<T>(read: () => T): T | undefined {
  * Node, React Native and jsdom do neither.
  */
 export const isEngine = (): boolean => typeof SecurityPolicyViolationEvent !== 'undefined';
+
+/**
+ * When the user did what an event tells of, by a clock that says `nowMs`. On a busy page an event waits for its turn, and
+ * only its own time says what was shown by then. Events that scripts dispatch are of now.
+ */
+export function actedAt({ isTrusted, timeStamp }: Event, nowMs: number): number {
+  return isTrusted ? nowMs - Math.max(0, performance.now() - timeStamp) : nowMs;
+}
 
 /** Makes the browser ask before the page is left, until the returned function is called. */
 export function promptBeforeUnload(): () => void {
