@@ -10,7 +10,7 @@ const url = process.env['DEMO_URL'];
 export default defineConfig({
   root: import.meta.dirname,
   // It works at any path.
-  base: '.',
+  base: './',
   // The lab's worker imports what it needs as modules.
   worker: { format: 'es' },
   resolve: {

@@ -60,7 +60,7 @@ async function open(before: () => void = () => {}): Promise<Page> {
   return page;
 }
 
-test('no page loads more than 230 kB of script, compressed', () => {
+test('no page loads more than 235 kB of script, compressed', () => {
   const manifest: Readonly<Record<string, Chunk>> = JSON.parse(
     readFileSync(join(folder, '.vite/manifest.json'), 'utf8'),
   );
@@ -85,9 +85,9 @@ test('no page loads more than 230 kB of script, compressed', () => {
     'src/read/read.tsx',
     'src/send/send.tsx',
     'src/storm/storm-view.tsx',
-    'src/core/tabs/tabs.tsx',
+    'src/tabs/tabs.tsx',
   ]);
-  expect(pages.filter((page) => kilobytesOf(page) > 230)).toEqual([]);
+  expect(pages.filter((page) => kilobytesOf(page) > 235)).toEqual([]);
   expect(kilobytesOf('src/storm/storm-view.tsx')).toBeLessThanOrEqual(90);
 });
 
@@ -189,7 +189,7 @@ test.each([
   ['retry.html', 'concurrency limit', 'Concurrency limit'],
   ['retry.html', 'useSafeSubmit', 'steadfetch/react'],
   ['ja/', '再試行', 'Steadfetch'],
-  ['ja/', 'outbox', 'The outbox'],
+  ['ja/', 'conditional writes', 'Conditional writes'],
 ])(
   'by keyboard, on docs/%s the search for "%s" finds "%s", and asks no other host',
   async (path, words, title) => {
