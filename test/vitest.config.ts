@@ -144,7 +144,7 @@ export default defineConfig({
         test: {
           name: 'floor',
           include: [
-            'test/{react-query,form,react}/**/*.test.{ts,tsx}',
+            'test/core/{react-query,form,react}/**/*.test.{ts,tsx}',
             'test/devtools/panel.test.tsx',
           ],
           // React 18 has no form actions.
@@ -164,7 +164,7 @@ export default defineConfig({
         resolve: { alias: [...packageAlias, ...floorAlias] },
         test: {
           name: 'floor on a server',
-          include: ['test/{react-query,form,react}/**/*.node.test.{ts,tsx}'],
+          include: ['test/core/{react-query,form,react}/**/*.node.test.{ts,tsx}'],
           environment: 'node',
           setupFiles: ['test/setup/floor.ts'],
           env: {
