@@ -94,6 +94,9 @@ export const browserProject = {
   },
 } satisfies TestProjectInlineConfiguration;
 
+/** Three pages of it ask in step, so that nothing else may take their turn. */
+const inStep = 'test/e2e/outage.test.ts';
+
 export const e2eProject = {
   extends: true,
   test: {
@@ -185,7 +188,16 @@ export default defineConfig({
         },
       },
       browserProject,
-      e2eProject,
+      { ...e2eProject, test: { ...e2eProject.test, exclude: [inStep] } },
+      {
+        ...e2eProject,
+        test: {
+          ...e2eProject.test,
+          name: 'e2e, alone',
+          include: [inStep],
+          sequence: { groupOrder: 2 },
+        },
+      },
     ],
   },
 });
