@@ -13,7 +13,7 @@ const figures = [
     href: links.exactlyOnce,
   },
   {
-    figure: '878 of 880',
+    figure: '870 of 880',
     text: 'outages after which a page had all its answers within 60 s. React Query alone: 594.',
     href: links.oneUser,
   },

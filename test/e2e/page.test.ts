@@ -115,8 +115,8 @@ describe('the shape of an act', () => {
         [/^10,000 of 10,000.*45 %.*9,834\.$/, /\n\| Steadfetch \| 100\.00 % /],
         [/^0 twice.*2,669\.$/, /\n\| React Query, key in the mutationFn \| 98\.34 % \| 2,669 /],
         [
-          /^878 of 880.*594\.$/,
-          /\n\| Steadfetch \| all \| 878 [^]*\n\| React Query \| all \| 594 /,
+          /^870 of 880.*594\.$/,
+          /\n\| Steadfetch \| all \| 870 [^]*\n\| React Query \| all \| 594 /,
         ],
         [
           /^43 kB.*60 kB/,
