@@ -34,8 +34,8 @@ const mostUsed = 50;
 /** A press with the same content until this time after an answer is the second half of a double click. */
 const echoMs = 1000;
 
-/** A press that is sent later than this after it belongs to another form, or the clock was set. */
-const latestMs = 10_000;
+/** An older press was of another form, or the clock was set. */
+const oldMs = 10_000;
 
 /** A page that the user begins to leave within this time after an answer may not have been read. */
 const unseenMs = 300;
@@ -109,6 +109,14 @@ export class ActionForm {
     return () => void this.#listeners.delete(listener);
   };
 
+  /** When the press was that is sent now. What code sends has none, and is of now. */
+  #takePress(): number {
+    const nowMs = systemNow();
+    const pressedAt = this.#pressedAt ?? nowMs;
+    this.#pressedAt = undefined;
+    return nowMs - pressedAt < oldMs ? pressedAt : nowMs;
+  }
+
   readonly #pressed = (event: SubmitEvent): void => {
     this.#pressedAt = actedAt(event, systemNow());
   };
@@ -158,8 +166,7 @@ export class ActionForm {
     onPutAway?: () => void,
   ): Promise<TState> {
     this.#leftAt = undefined;
-    const pressedAt = this.#pressedAt ?? systemNow();
-    this.#pressedAt = undefined;
+    const pressedAt = this.#takePress();
     // Only while it is sent: it keeps a page out of the back-forward cache.
     globalThis.addEventListener('beforeunload', this.#pageLeft);
     const content = await fingerprintOf(contentOf(fields));
@@ -289,7 +296,7 @@ export class ActionForm {
 function isRecent({ endedAt }: Press, atMs: number): boolean {
   if (endedAt === undefined) return true;
   const sinceMs = atMs - endedAt;
-  return sinceMs > -latestMs && sinceMs < echoMs;
+  return sinceMs > -oldMs && sinceMs < echoMs;
 }
 
 /** Other code of the page may have written to the storage. */

@@ -77,6 +77,16 @@ test('a press that is sent late is of the time when the user pressed', async () 
   expect(sent).toEqual(['k1 a lamp', 'next a lamp', 'later a lamp']);
 });
 
+test('a press of another form, long before, is not that of what code sends', async () => {
+  const { sent, call } = answering(done(1), done(2));
+  await form.send(fieldsOf('k1'), call);
+  await vi.advanceTimersByTimeAsync(500);
+  dispatchEvent(new Event('submit'));
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await form.send(fieldsOf('next'), call)).toEqual(done(2));
+  expect(sent).toEqual(['k1 a lamp', 'next a lamp']);
+});
+
 test('a press of the user is as old as its event says, and one of a script is of now', () => {
   const timeStamp = performance.now() - 300;
   expect(actedAt({ isTrusted: true, timeStamp } as Event, 10_000)).toBe(9700);
