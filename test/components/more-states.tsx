@@ -193,22 +193,21 @@ function Toasts(props: Props) {
 }
 
 /** The user opens one item after another, before they have come. */
-function Ensured(props: Props) {
+function Ensured({ api }: Props) {
   const client = useQueryClient();
-  const [words, setWords] = useState('');
+  const [words, setWords] = useState('Loading…');
   useEffect(() => {
-    setWords('Loading…');
     const all = [1, 2, 3].map((id) =>
       client.fetchQuery({
         queryKey: ['item', id],
-        queryFn: () => props.api.get<List>(`/api/list?id=${id}`),
+        queryFn: () => api.get<List>(`/api/list?id=${id}`),
       }),
     );
     Promise.all(all).then(
       (lists) => setWords(lists.flatMap(({ items }) => items).join()),
       () => setWords('Failed'),
     );
-  }, [client, props.api]);
+  }, [client, api]);
   return <p>{words}</p>;
 }
 
