@@ -8,7 +8,7 @@ import type { RowStore } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
 import { EntryAttempt, type FailedAttempt, type SendOptions } from './attempt.ts';
 import type { Running } from './due.ts';
-import type { Attempt, OutboxPage } from './page.ts';
+import type { Attempt, OutboxPage, UnderWay } from './page.ts';
 
 /** The fields that are written for an entry that becomes a dead letter. */
 interface Burial extends Partial<Pick<Row, 'attempts' | 'isInDoubt' | 'steps'>> {
@@ -37,31 +37,41 @@ export class Delivery {
   }
 
   /** @returns undefined where nothing is to be written: it is no longer wanted, or it is another tab's. */
-  async attempt(running: Running, fence: Fence, isUrged: boolean): Promise<Attempt | undefined> {
+  attempt(running: Running, fence: Fence, isUrged: boolean): Promise<Attempt | undefined> {
     const { underWay } = this.#page.memory;
-    const { id, attempts } = running.entry;
-    const earlier = underWay.get(id);
-    if (earlier) {
-      // Its database was closed or deleted meanwhile, so its end is not written: that attempt is this one.
-      const { signal } = running.controller;
-      signal.addEventListener('abort', () => earlier.running.controller.abort(signal.reason));
-      running.begin(earlier.running.operation);
-      const made = await earlier.made.catch(() => {});
-      const again = attempts - earlier.running.entry.attempts;
-      // An attempt of another tab since has another end, unless this one was done before.
-      if (made && (again < 2 || made.change.kind === 'done'))
-        return again > 0 ? recount(made, earlier.running.entry) : made;
-    }
+    const { id } = running.entry;
     const forget = (): void => {
       if (underWay.get(id)?.made === made) underWay.delete(id);
     };
-    const made = this.#make(running, fence, isUrged).then((attempt) => {
+    const made = this.#makeAfter(underWay.get(id), running, fence, isUrged).then((attempt) => {
       if (!attempt) forget();
       return attempt && { ...attempt, onWritten: forget };
     });
     made.catch(forget);
     underWay.set(id, { running, made });
     return made;
+  }
+
+  /** An earlier one whose database was closed or deleted meanwhile, so that its end is not written, is this one. */
+  async #makeAfter(
+    earlier: UnderWay | undefined,
+    running: Running,
+    fence: Fence,
+    isUrged: boolean,
+  ): Promise<Attempt | undefined> {
+    if (!earlier) return this.#make(running, fence, isUrged);
+    const { entry, controller, operation } = earlier.running;
+    const { signal } = running.controller;
+    signal.addEventListener('abort', () => controller.abort(signal.reason));
+    running.begin(operation);
+    const made = await earlier.made.catch(() => {});
+    const again = running.entry.attempts - entry.attempts;
+    // An attempt of another tab since has another end, unless this one was done before.
+    if (made && (again < 2 || made.change.kind === 'done'))
+      return again > 0 ? recount(made, entry) : made;
+    // A still later one waits for this: that makes it.
+    const isLatest = this.#page.memory.underWay.get(running.entry.id)?.running === running;
+    return isLatest ? this.#make(running, fence, isUrged) : undefined;
   }
 
   async #make(running: Running, fence: Fence, isUrged: boolean): Promise<Attempt | undefined> {
