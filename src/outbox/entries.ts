@@ -207,7 +207,7 @@ function redriveSafely(entry: Row, clock: Clock): Row {
 function renew(entry: Row, clock: Clock): Row {
   const id = createIdempotencyKey();
   const fresh = { id, createdAt: clock.now(), aheadMs: undefined, formerIds: keysOf(entry) };
-  return { ...entry, ...untried, ...fresh };
+  return { ...entry, ...untried, ...fresh, claims: entry.claims };
 }
 
 /**

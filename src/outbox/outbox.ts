@@ -353,7 +353,7 @@ export class OutboxCore {
     } else if (state === 'done') await this.#redrive.resolve(id);
     else if (state === 'dead' && isDecidedElsewhere(entry))
       this.#parts.receipts.reject(id, toDeadLetter(entry));
-    else if (attempts > 0 || state === 'dead') await this.entries.retry(id);
+    else if (attempts > 0 || state !== 'pending') await this.entries.retry(id);
     this.#change();
   }
 

@@ -112,9 +112,9 @@ export class Receipts {
     if (this.#unsaved.delete(id)) this.#unsaved.add(next);
   }
 
-  /** Reports the progress of an entry to its submitter. */
-  report({ id, attempts: attempt }: Row, progress: Omit<Progress, 'attempt'>): void {
-    this.#known.get(id)?.onProgress?.({ ...progress, attempt });
+  /** Reports the progress of an entry, as it was claimed, to its submitter. */
+  report({ id, attempts }: Row, progress: Omit<Progress, 'attempt'>): void {
+    this.#known.get(id)?.onProgress?.({ ...progress, attempt: attempts + 1 });
   }
 
   #take(id: string): Receipt | undefined {

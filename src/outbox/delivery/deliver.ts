@@ -16,9 +16,6 @@ interface Burial extends Partial<Pick<Row, 'attempts' | 'isInDoubt' | 'steps'>> 
   readonly error?: unknown;
 }
 
-/** Nothing was tried: the claim of the entry was no attempt. */
-const unclaimed = ({ attempts }: Row): Pick<Row, 'attempts'> => ({ attempts: attempts - 1 });
-
 /** Makes attempts at entries, and says what is to be written of them. */
 export class Delivery {
   readonly #page: OutboxPage;
@@ -65,10 +62,9 @@ export class Delivery {
     signal.addEventListener('abort', () => controller.abort(signal.reason));
     running.begin(operation);
     const made = await earlier.made.catch(() => {});
-    const again = running.entry.attempts - entry.attempts;
+    const again = running.entry.claims - entry.claims;
     // An attempt of another tab since has another end, unless this one was done before.
-    if (made && (again < 2 || made.change.kind === 'done'))
-      return again > 0 ? recount(made, entry) : made;
+    if (made && (again < 2 || made.change.kind === 'done')) return made;
     // A still later one waits for this: that makes it.
     const isLatest = this.#page.memory.underWay.get(running.entry.id)?.running === running;
     return isLatest ? this.#make(running, fence, isUrged) : undefined;
@@ -84,7 +80,7 @@ export class Delivery {
     if ('reason' in ready) return this.#endUnready(definition, entry, ready);
     if (!definition) return undefined;
     const spent = isUrged ? undefined : limitOf(entry, definition, sender.clock.now());
-    if (spent) return this.#bury(definition, entry, { reason: spent, ...unclaimed(entry) });
+    if (spent) return this.#bury(definition, entry, { reason: spent });
     const sent = await new EntryAttempt(sender, running, {
       ...ready,
       ...this.#keepIn(entry, fence),
@@ -97,7 +93,7 @@ export class Delivery {
     if (sent.kind === 'dropped') return undefined;
     if (sent.kind === 'unsent') throw sent.error;
     if (sent.kind === 'not-repeatable')
-      return this.#bury(definition, entry, { reason: sent.kind, ...unclaimed(entry) });
+      return this.#bury(definition, entry, { reason: sent.kind });
     return sent.kind === 'done'
       ? this.#endDone(definition, running, { data: sent.data, variables: ready.variables })
       : this.#endFailed(definition, running, sent);
@@ -105,14 +101,14 @@ export class Delivery {
 
   /** How the requests of an entry are kept before one of them goes. */
   #keepIn(entry: Row, fence: Fence): Pick<SendOptions, 'record' | 'takeBack'> {
-    const { attempts: noted, isUnkeyed: wasUnkeyed } = entry;
+    const { attempts, isUnkeyed: wasUnkeyed } = entry;
     return {
       record: async ({ isUnkeyed, steps }) => {
         const write = async (kept: readonly PastStep[]): Promise<boolean> =>
           this.#store.recordRequest(entry, fence, {
             ...(await this.#encodeSteps(kept)),
             isRedriven: false,
-            noted,
+            attempts: attempts + 1,
             ...(isUnkeyed && { isUnkeyed }),
           });
         try {
@@ -123,7 +119,7 @@ export class Delivery {
         }
       },
       takeBack: () =>
-        this.#store.recordRequest(entry, fence, { noted: noted - 1, isUnkeyed: wasUnkeyed }),
+        this.#store.recordRequest(entry, fence, { attempts, isUnkeyed: wasUnkeyed }),
     };
   }
 
@@ -165,7 +161,7 @@ export class Delivery {
       (reason === 'handler-missing' || reason === 'not-migrated') &&
       entry.createdAt > this.#page.startedAt;
     if (reason !== 'too-new' && !isOthers)
-      return this.#bury(definition, entry, { reason, error, ...unclaimed(entry) });
+      return this.#bury(definition, entry, { reason, error });
     return { entry, change: { kind: 'too-new' } };
   }
 
@@ -199,26 +195,25 @@ export class Delivery {
     const { clock, random } = sender;
     const { error, decision, isInDoubt } = failed;
     const isTimeout = failed.wasSent && failed.failure.kind === 'timeout';
-    const counted = {
-      unsent: entry.unsent + (failed.isUnsent ? 1 : 0),
-      timeouts: entry.timeouts + (isTimeout ? 1 : 0),
-    };
+    const timeouts = entry.timeouts + (isTimeout ? 1 : 0);
     memory.wait(entry.id, failed.before);
     // They were kept before they went: what has become of the entry does not hang on it.
     const kept = await this.#encodeSteps(failed.past).catch(() => ({}));
     const nowMs = clock.now();
-    const next = nextStepOf(failed, { ...entry, ...counted }, definition, {
+    const retry = failed.isUnsent ? entry.claims : entry.attempts + 1;
+    const next = nextStepOf(failed, entry, definition, {
       nowMs,
-      backoffMs: () => backoffDelay({ ...definition.policy, retry: entry.attempts }, random),
+      backoffMs: () => backoffDelay({ ...definition.policy, retry }, random),
     });
     if (next.kind === 'dead') {
       // The next press of "Send again" would end in the same.
       const isFruitless = isInDoubt && (failed.isStuck || entry.redrives > 0);
       const reason = isFruitless && hasTold(next.reason) ? 'cannot-find-out' : next.reason;
-      return this.#bury(definition, entry, { reason, error, isInDoubt, ...kept });
+      const attempts = entry.attempts + 1;
+      return this.#bury(definition, entry, { reason, error, attempts, isInDoubt, ...kept });
     }
     const lane = origin ? laneOf(entry.handler, origin) : entry.lane;
-    const tried = { ...counted, ...kept, error: shorten(error), isInDoubt };
+    const tried = { timeouts, ...kept, error: shorten(error), isInDoubt };
     return {
       entry,
       error,
@@ -254,14 +249,6 @@ const isPassed = (reason: DeadReason): boolean =>
 
 const isPast = (value: unknown): value is readonly PastStep[] =>
   Array.isArray(value) && value.every((step) => typeof Object(step).id === 'string');
-
-/** The entry was claimed once more, to write this end of it: that was no attempt. */
-function recount(made: Attempt, { unsent }: Row): Attempt {
-  const { change } = made;
-  if (!('attempts' in change)) return made;
-  const counted = { attempts: change.attempts + 1, unsent: (change.unsent ?? unsent) + 1 };
-  return { ...made, change: { ...change, ...counted } };
-}
 
 async function encodeResult(codec: Codec, data: unknown, key: object): Promise<unknown> {
   try {

@@ -37,7 +37,6 @@ const isUnsent = (row: Row): row is Row & { readonly owner: string } =>
   row.state === 'pending' &&
   row.owner !== undefined &&
   row.attempts === 0 &&
-  row.noted === 0 &&
   !row.isInDoubt &&
   !row.isRedriven;
 

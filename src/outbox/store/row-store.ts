@@ -38,7 +38,7 @@ interface Claim {
 }
 
 /** The fields that are written before a request of a row goes. */
-type RequestRecord = Partial<Pick<Tried, 'steps' | 'isUnkeyed' | 'isRedriven' | 'noted'>>;
+type RequestRecord = Partial<Pick<Tried, 'steps' | 'isUnkeyed' | 'isRedriven' | 'attempts'>>;
 
 /** The rows after an end. */
 export interface Settled {
@@ -205,19 +205,17 @@ export class RowStore {
       const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
       if (!isOwn) return 'lost';
       if (row?.owner !== fence.owner || (row.nextRetryAt ?? Infinity) > nowMs) return none;
-      const isStranded = row.state === 'sending';
-      const isUnsent = isStranded && row.noted !== row.attempts;
-      const isInDoubt = row.isInDoubt || isStranded;
+      // Its tab died while it was being sent.
+      const isInDoubt = row.isInDoubt || row.state === 'sending';
       const next = await this.#claimInstead(tx, { ...row, isInDoubt }, nowMs);
       if (next) return { row: undefined, next: next.row };
       const claimed: SendingRow = {
         ...row,
         isInDoubt,
-        unsent: row.unsent + (isUnsent ? 1 : 0),
         // The time that the server has said has come, also where the clock is set back meanwhile.
         notBefore: undefined,
         state: 'sending',
-        attempts: row.attempts + 1,
+        claims: row.claims + 1,
         lastAttemptAt: nowMs,
       };
       await tx.put(claimed);
