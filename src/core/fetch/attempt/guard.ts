@@ -9,6 +9,7 @@ import {
   openBody,
   type PartReader,
 } from './body/body-source.ts';
+import { mayBeStream } from './body/media-type.ts';
 import { failed, notParsed } from './failure.ts';
 import { completeMock, isMock } from './mock-answer.ts';
 
@@ -219,6 +220,7 @@ export class Guard {
           // Only now, for a clone in between puts another stream in its place. That it is locked is
           // the caller's doing, and stays the native error.
           const source = (reader ??= this.#open() as PartReader);
+          if (mayBeStream(this.#original)) attempt.allowQuiet();
           try {
             const { done, value } = await attempt.awaitBody(source.read());
             // A byte stream takes the bytes away from the other readers.
