@@ -133,7 +133,8 @@ export class Guard {
     try {
       return await convert(content, name, original.headers, isMocked ? undefined : parse);
     } catch (error) {
-      throw notParsed(attempt, error, original);
+      const text = ArrayBuffer.isView(content) ? decode(content as Bytes) : content;
+      throw notParsed(attempt, error, original, text as string);
     }
   }
 

@@ -128,10 +128,10 @@ function interceptorError(cause: unknown): Foreign | undefined {
   // By what it has: it may be of another realm.
   if (typeof root?.message !== 'string') return undefined;
   const { name = '', code } = root;
-  const isRefused =
-    code === undefined
-      ? !/^(|Type|HTTPParser|Network|Abort|Timeout)Error$/.test(name)
-      : refusedCode.test(`${code}`);
+  // That of a DOMException is 0, as of a file in a Request that cannot be read.
+  const isRefused = !code
+    ? !/^(|Type|HTTPParser|Network|Abort|Timeout)Error$/.test(name)
+    : refusedCode.test(`${code}`);
   return isRefused ? root : undefined;
 }
 
