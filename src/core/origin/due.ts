@@ -143,13 +143,17 @@ export function nextWatcher(origin: Origin, now: number): readonly [at: number, 
   return next;
 }
 
-function watchedAtOf({ health, inFlight, leader, queue }: Origin, { place }: Watcher, now: number) {
+function watchedAtOf(origin: Origin, { place, awaitedUntil }: Watcher, now: number): number {
+  const { health, inFlight, leader, queue, network } = origin;
   const down = health.downFor(place);
   // The outage was forgotten without a recovery, so the watchers find out, one at a time.
   if (!down) return inFlight.size === 0 ? now : Infinity;
   const { scope, probes } = down;
   // The waiting attempts are sent as probes.
   if (groupsOf(scope, queue.groups()).length > 0) return Infinity;
-  const leaderAt = leader?.waitsUntil(scope, false, probes.startedAt(), Infinity) ?? 0;
-  return Math.max(probes.idleAt(), leaderAt);
+  const until = awaitedUntil();
+  // An endpoint beside others that are answered may be broken for long.
+  const isAwaited = now < until && !isOffline(network, down) && !health.isBroken(place.endpoint);
+  const leaderAt = leader?.waitsUntil(scope, isAwaited, probes.startedAt(), Infinity) ?? 0;
+  return Math.max(isAwaited ? probes.nextAt(true, until) : probes.idleAt(), leaderAt);
 }

@@ -63,6 +63,8 @@ export interface Watcher {
   readonly place: Place;
   /** Whether a user sees it now. */
   readonly isSeen: () => boolean;
+  /** Until then the user waits for it, as for a spinner: where a page shows the failure in place of its data. */
+  readonly awaitedUntil: () => number;
   /** Fetches it again, as the probe. The watcher is removed first. */
   readonly probe: () => void;
   /** Called when the outage ends. The watcher is removed first. */

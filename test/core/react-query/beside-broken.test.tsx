@@ -153,6 +153,27 @@ test.each(
   },
 );
 
+test.each([
+  ['2 s', 2000, undefined, 2250],
+  ['10 s', 10_000, 7249, 10_711],
+  ['20 s', 20_000, 7249, 24_069],
+  ['30 s', 30_000, 7249, 36_069],
+  ['50 s', 50_000, 7249, 56_997],
+])(
+  'and if it was an outage after all, of %s, its data come as soon as if nothing had been told',
+  async (_, outageMs, failed, succeeded) => {
+    const rig = createRig({ health: {} });
+    ask(rig, '/me');
+    await rig.time.advance(5000);
+    rig.server.plan('/items', ...Array.from({ length: 100 }, () => 503 as const));
+    const told = ask(rig, '/items');
+    await rig.time.advance(outageMs);
+    rig.server.unplan('/items');
+    await rig.time.advance(60_000);
+    expect(told).toEqual({ failed, succeeded });
+  },
+);
+
 test('where a second endpoint fails, too, it is an outage, and the first load waits for its end', async () => {
   const rig = createRig({ health: {} });
   ask(rig, '/me');

@@ -92,6 +92,11 @@ export function watchRecovery(
   };
   const stop = admission.watch({
     place: sent,
+    awaitedUntil() {
+      const { whenDown, maxPauseMs } = operation.policyOf(sent);
+      const isAwaited = whenDown === 'pause' && left()?.state.data === undefined;
+      return isAwaited ? operation.ref.startedAt + maxPauseMs : 0;
+    },
     isSeen: () => isUnreached && focusManager.isFocused() && !!left()?.isActive(),
     probe() {
       const watched = left();
