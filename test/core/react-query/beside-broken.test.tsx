@@ -199,7 +199,9 @@ test('the same in a page that has asked nothing else yet', async () => {
 });
 
 /** When each request to an endpoint goes that stays broken beside another one that is answered every 5 s. */
-async function requestsToBroken(brokenForMs: number): Promise<{ times: number[]; data?: number }> {
+async function requestsToBroken(
+  brokenForMs: number,
+): Promise<{ times: number[]; data: number | undefined }> {
   const rig = createRig({ health: {} });
   const me = () => rig.steady.json<string>(`${api}/me`);
   new QueryObserver(rig.client, {
