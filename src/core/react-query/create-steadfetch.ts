@@ -188,7 +188,7 @@ function wire(given: Given) {
 function createOptions(instance: Instance & Pick<ReturnType<typeof wire>, 'context'>) {
   const { context, policy } = instance;
   return {
-    queryOptions({ fallback, ...own }: QueryPolicyOptions = {}): RetryPair & QueryBasics {
+    queryOptions: ({ fallback, ...own }: QueryPolicyOptions = {}): RetryPair & QueryBasics => {
       const name = 'steady.queryPolicy';
       const pair = createRetryPair(context, 'query', own);
       const marked = register(
