@@ -16,7 +16,6 @@ export class Running {
   readonly controller: AbortController = new AbortController();
   /** Its pause, as far as it is known; undefined before it begins. */
   operation: Operation | undefined;
-  /** Whether any request of it has begun. */
   hasAsked = false;
   /** Where its last request goes; undefined before there is one. */
   origin: string | undefined;
@@ -54,7 +53,6 @@ export class Running {
   }
 }
 
-/** An entry that goes next. */
 export interface Next {
   readonly seq: number;
   readonly fence: Fence;
@@ -65,11 +63,9 @@ export interface Next {
 
 /** An entry whose attempt is under way, or is about to begin. */
 export interface Slot extends Next {
-  /** As the worker's clock has it. */
   readonly startedAt: number;
   /** Which connection to the disk its place is of. */
   readonly connection: number;
-  /** Undefined before it is claimed. */
   readonly running: Running | undefined;
 }
 
@@ -81,7 +77,6 @@ interface Lane {
   readonly seqs: number[];
   /** There is more that is due than is in `seqs`: it is read when that is through. */
   readonly hasMore: boolean;
-  /** When the next one is due, in epoch milliseconds. */
   readonly nextAt: number;
 }
 
@@ -98,7 +93,6 @@ export class OwnedEntries {
   readonly #lanes: Map<string, Lane> = new Map();
   /** Those that a user wants now go first. */
   readonly #urged: number[] = [];
-  /** It is to be read again. */
   #isStale = true;
   /** How far the clock was set back when the times were last moved: see `SteadyClock`. */
   #setBackMs: number;
@@ -117,7 +111,6 @@ export class OwnedEntries {
     this.#isStale = true;
   }
 
-  /** Nothing is due, as far as is known, and all is known. */
   isThrough(): boolean {
     const isAnyDue = this.lanes().some(({ seqs, hasMore }) => seqs.length > 0 || hasMore);
     return !this.#isStale && this.#urged.length === 0 && !isAnyDue;
@@ -128,7 +121,6 @@ export class OwnedEntries {
     return this.#isStale ? -Infinity : Math.min(...this.lanes().map(({ nextAt }) => nextAt));
   }
 
-  /** Whether the next page of what is due is to be read. */
   isPageThrough(): boolean {
     return this.lanes().some(({ seqs, hasMore }) => hasMore && seqs.length === 0);
   }
@@ -148,9 +140,7 @@ export class OwnedEntries {
     }
   }
 
-  /** An entry is due, or will be. */
   add({ seq, lane: name, nextRetryAt = Infinity }: DueEntry, nowMs: number): void {
-    // Its lane is not known.
     if (name === undefined) return this.expire();
     const none: Lane = { name, seqs: [], hasMore: false, nextAt: Infinity };
     const { seqs, hasMore, nextAt } = this.#lanes.get(name) ?? none;
@@ -169,7 +159,6 @@ export class OwnedEntries {
     return this.#urged.shift();
   }
 
-  /** Takes the oldest of a lane that is due. */
   take({ name }: Pick<Lane, 'name'>): number | undefined {
     return this.#lanes.get(name)?.seqs.shift();
   }
@@ -228,12 +217,10 @@ export class Places {
     this.#parallel = parallel;
   }
 
-  /** An entry of this handler is sent there. */
   learn(handler: string, origin: string): void {
     this.#origins.set(handler, origin);
   }
 
-  /** Takes the oldest that has a place. */
   take(all: Iterable<OwnedEntries>, slots: readonly Slot[], nowMs: number): Next | undefined {
     let first: { readonly owned: OwnedEntries; readonly lane: Lane } | undefined;
     const urgent = slots.filter((slot) => slot.isUrged && !isPaused(slot));
@@ -266,7 +253,6 @@ export class Places {
     return sending < this.#parallel && paused < mostPaused;
   }
 
-  /** Whether an attempt of a lane goes where those of another do. */
   #isThere(
     lane: string,
     running: Running | undefined,
