@@ -347,9 +347,9 @@ function guard(attempt: Attempt, target: Response, native?: object, original?: R
   return new Guard(attempt, source, response, original).response;
 }
 
-/** Reads an answer as JSON. One without content is null. */
+/** Reads an answer as JSON. One without content is null. One that an extension gives in the place of a refusal has no guard. */
 export function readJson(response: Response): Promise<unknown> {
-  return findGuard(response)?.read('json', parseContent) ?? response.json();
+  return findGuard(response)?.read('json', parseContent) ?? response.text().then(parseContent);
 }
 
 // Some servers send a single space for an empty body.
