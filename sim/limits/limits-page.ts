@@ -19,19 +19,24 @@ No request is to be lost to a rate limit. A page, or all tabs of a browser that 
 - *refused at first*: before the first answer was there. No client can help that, without being slower where there is no limit.
 - *refused later*: of what was sent later. The goal is at most 10 %.
 - *last*: until the last query has its answer, and how many times as long as where the limit is known, and each request is sent as soon as it may be (×). The goal is at most 1.25.
+- *limits*: over how many endpoints the queries are spread, and whether all have one limit together, or each one of its own.
 
 What is not reached, and why:
 
 1. **A known limit is not a known reset.** Fixed windows and \`Retry-After\` are told in whole seconds: a request that is refused once waits for most of one, and so do those behind it. Of few requests that is a large share of the time; of 500 it is a tenth.
 2. **What counts is under way, not sent.** A limit of requests under way is held by a pace, at 60 to 70 % of what it takes. More would be refused: a server that says \`RateLimit\` with it says something untrue about the next second.
 3. **500 requests take 50 s at least.** A query waits for 60 s at most (\`maxPauseMs\`), and what is behind its turn then ends, unsent.
-4. **A 429 that the page may not read is an outage to it,** as is a 503: it is probed, and answered by slow start.`;
+4. **A limit of each endpoint looks like one of all** where several are refused at once without a time. They share a pace then, which begins three times as fast, and grows.
+5. **A 429 that the page may not read is an outage to it,** as is a 503: it is probed, and answered by slow start.`;
 
 const policies: readonly PagePolicyName[] = ['steadfetch', 'react-query', 'full-jitter-8'];
 const counts = [30, 120, 500];
 const tabCounts = [1, 10, 100];
 
-type Cell = Pick<LimitJob, 'policy' | 'shape' | 'refusal' | 'requests' | 'tabs'>;
+type Cell = Pick<
+  LimitJob,
+  'policy' | 'shape' | 'refusal' | 'requests' | 'tabs' | 'endpoints' | 'isEachLimited'
+>;
 
 /** The instance that was reported: 60 or 120 queries at once, a bucket, and a 429 that says nothing. */
 const reported: readonly Cell[] = [60, 120].flatMap((requests) =>
@@ -43,6 +48,21 @@ const reported: readonly Cell[] = [60, 120].flatMap((requests) =>
     tabs: 1,
   })),
 );
+
+/** One limit of all endpoints, or one of each. */
+const spread: readonly Cell[] = [
+  ...shapes.flatMap((shape) => [60, 120].map((requests) => [shape, 20, requests, false] as const)),
+  ...shapes.map((shape) => [shape, 3, 120, true] as const),
+  ...shapes.map((shape) => [shape, 20, 500, true] as const),
+].map(([shape, endpoints, requests, isEachLimited]) => ({
+  policy: 'steadfetch',
+  shape,
+  refusal: 'bare 429',
+  requests,
+  tabs: 1,
+  endpoints,
+  isEachLimited,
+}));
 
 const cellsOf = (refusal: Refusal): readonly Cell[] =>
   shapes.flatMap((shape: Shape) =>
@@ -63,6 +83,7 @@ export async function writeLimitsPage(options: Options): Promise<string> {
   const { isQuick, seeds = isQuick ? quickSeeds : wholeSeeds, config, onProgress } = options;
   const parts = [
     ['As it was reported', reported],
+    ['Over several endpoints', spread],
     ...(isQuick ? [] : titles.map(([refusal, title]) => [title, cellsOf(refusal)] as const)),
   ] as const;
   const cells = parts.flatMap(([, own]) => own);
@@ -80,11 +101,14 @@ export async function writeLimitsPage(options: Options): Promise<string> {
   };
   const tables = parts.map(([title, own]) => {
     const isCompared = own === reported;
+    const isSpread = own === spread;
     const rows = own.map((cell) => [
       ...(isCompared ? [pagePolicyNames[cell.policy]] : []),
+      ...(isSpread ? [`${cell.isEachLimited ? 'each' : 'all'} of ${cell.endpoints}`] : []),
       ...rowOf(cell, figuresOf(cell)),
     ]);
-    return `## ${title}\n\n${table(isCompared ? ['policy', ...head] : head, rows)}`;
+    const first = isCompared ? ['policy'] : isSpread ? ['limits'] : [];
+    return `## ${title}\n\n${table([...first, ...head], rows)}`;
   });
   return [introduction(seeds), ...tables].join('\n\n');
 }

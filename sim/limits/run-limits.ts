@@ -2,11 +2,19 @@ import { randomStream } from '../engine/random-stream.ts';
 import { createSimulation } from '../engine/simulation.ts';
 import { installGlobals } from '../engine/virtual-globals.ts';
 import { createBrowser } from '../model/browser.ts';
+import { endpointUrl } from '../model/endpoints.ts';
 import { createNetwork } from '../model/network.ts';
 import type { Server } from '../model/server.ts';
 import { installPage } from '../page/browser-page.ts';
 import { type PageContext, type PagePolicyName, pagePolicies } from '../page/page-policies.ts';
-import { createLimit, oracleMs, type Refusal, type Shape, workOf } from './limit-server.ts';
+import {
+  createLimit,
+  type Limit,
+  oracleMs,
+  type Refusal,
+  type Shape,
+  workOf,
+} from './limit-server.ts';
 
 /** Queries that are shown at once, in one or several tabs of a browser, before a server that has a limit. */
 export interface LimitJob {
@@ -15,6 +23,10 @@ export interface LimitJob {
   readonly refusal: Refusal;
   readonly requests: number;
   readonly tabs: number;
+  /** Over so many endpoints they are spread. @default 1 */
+  readonly endpoints?: number;
+  /** Each endpoint has a limit of its own, not all together. @default false */
+  readonly isEachLimited?: boolean;
   readonly seed: number;
   readonly config?: PageContext['config'];
 }
@@ -50,14 +62,17 @@ interface Counts {
 
 /** `firstUntilMs`: what arrives until then was sent before any answer was there. */
 function createLimitedServer(
-  { shape, refusal }: LimitJob,
+  { shape, refusal, isEachLimited = false }: LimitJob,
   counts: Counts,
   firstUntilMs: number,
 ): Pick<Server, 'receive'> {
-  const limit = createLimit(shape);
+  const limits = new Map<string, Limit>();
   return {
-    receive(atMs) {
+    receive(atMs, url) {
       counts.sent++;
+      const name = isEachLimited ? url.replace(/\d+$/, '') : '';
+      const limit = limits.get(name) ?? createLimit(shape);
+      limits.set(name, limit);
       const { isAllowed, remaining, resetInMs } = limit(atMs);
       const t = inSeconds(resetInMs);
       const fields = { ratelimit: `"limit";r=${remaining};t=${t}` };
@@ -78,7 +93,7 @@ function createLimitedServer(
 }
 
 export async function runLimits(job: LimitJob): Promise<LimitFigures> {
-  const { policy, shape, requests, tabs, seed, config = {} } = job;
+  const { policy, shape, requests, tabs, endpoints = 1, seed, config = {} } = job;
   const simulation = createSimulation();
   const { clock } = simulation;
   const arrivals = randomStream(seed, 'arrivals');
@@ -108,7 +123,7 @@ export async function runLimits(job: LimitJob): Promise<LimitFigures> {
   };
   try {
     for (let id = 0; id < requests; id++) {
-      const url = `https://api.example/items/${id}`;
+      const url = `${endpointUrl(id % endpoints)}/${id}`;
       simulation.at(startsMs[id % tabs] ?? 0, () => pages[id % tabs]?.show(url, { onOutcome }));
     }
     await simulation.run(lengthMs);
@@ -117,6 +132,7 @@ export async function runLimits(job: LimitJob): Promise<LimitFigures> {
     browserPage.remove();
     restoreGlobals();
   }
-  const knownMs = Math.max(oracleMs(shape, requests), lastStartMs) + 2 * wayMs + workOf(shape);
+  const ofOne = job.isEachLimited ? Math.ceil(requests / endpoints) : requests;
+  const knownMs = Math.max(oracleMs(shape, ofOne), lastStartMs) + 2 * wayMs + workOf(shape);
   return { ...counts, lost: requests - answered, lastMs, oracleMs: knownMs };
 }

@@ -244,11 +244,12 @@ export type NextStep =
     }
   | { readonly kind: 'dead'; readonly reason: DeadReason };
 
-/** An attempt that failed; `wasSent`: a request of it went out. */
+/** An attempt that failed; `wasSent`: a request of it went out; `isUnsent`: it was not made. */
 interface Failed {
   readonly failure: Failure;
   readonly decision: Decision;
   readonly wasSent: boolean;
+  readonly isUnsent?: boolean;
   /** When new credentials can be asked for, where it failed for want of them: in epoch milliseconds. */
   readonly renewableAt?: number | undefined;
 }
@@ -270,8 +271,8 @@ const finals: Partial<Record<StopReason, DeadReason>> = {
  * wait where the server has named none.
  */
 export function nextStepOf(
-  { failure, decision, wasSent, renewableAt }: Failed,
-  { attempts, unsent, createdAt }: Pick<Row, 'attempts' | 'unsent' | 'createdAt'>,
+  { failure, decision, wasSent, isUnsent, renewableAt }: Failed,
+  { attempts, createdAt }: Pick<Row, 'attempts' | 'createdAt'>,
   { maxAttempts, maxAgeMs }: Limits,
   { nowMs, backoffMs }: { readonly nowMs: number; readonly backoffMs: () => number },
 ): NextStep {
@@ -282,9 +283,8 @@ export function nextStepOf(
     if (reason) return { kind: 'dead', reason };
   }
   const isOver = decision.reason === 'paused-too-long';
-  const isPaused = isSignedOut || (isOver && !wasSent);
-  const made = isPaused ? attempts - 1 : attempts;
-  if (made - unsent >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
+  const made = isUnsent || isSignedOut || (isOver && !wasSent) ? attempts : attempts + 1;
+  if (made >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
   // The waits of the admission do not outlive its knowledge: a later attempt requests a permit again.
   const askedMs = failure.kind === 'http' && !isOver ? failure.retryAfterMs : undefined;
   const noticeMs = isSignedOut ? Math.max(0, renewableAt - nowMs) : askedMs;
@@ -298,11 +298,11 @@ export function nextStepOf(
 
 /** Which of its limits an entry has reached before this attempt: it waited too long, or its pages died at it. */
 export function limitOf(
-  { attempts, unsent, createdAt, isRedriven }: Row,
+  { attempts, createdAt, isRedriven }: Row,
   { maxAttempts, maxAgeMs }: Limits,
   nowMs: number,
 ): DeadReason | undefined {
   if (isRedriven) return undefined;
-  if (attempts - unsent > maxAttempts) return 'max-attempts';
+  if (attempts >= maxAttempts) return 'max-attempts';
   return nowMs - createdAt > maxAgeMs ? 'max-age' : undefined;
 }

@@ -42,7 +42,7 @@ export type Message =
   | {
       readonly kind: 'paused';
       readonly id: string;
-      readonly attempts: number;
+      readonly claims: number;
       readonly pause: Pause | undefined;
     }
   /** A tab is here that does not know yet what is paused. */
@@ -121,12 +121,12 @@ export class OtherTabs {
 }
 
 /** Which attempt it is: an entry that another tab has taken over since is at another. */
-type AttemptRef = Pick<Row, 'id' | 'attempts'>;
+type AttemptRef = Pick<Row, 'id' | 'claims'>;
 
 /** The message about one attempt. */
 type Said = Extract<Message, { readonly kind: 'paused' }>;
 
-const nameOf = ({ id, attempts }: AttemptRef): string => `${attempts} ${id}`;
+const nameOf = ({ id, claims }: AttemptRef): string => `${claims} ${id}`;
 
 /**
  * The pauses of the attempts of all tabs. On the disk such an entry is being sent: each tab posts its pauses to
@@ -154,8 +154,8 @@ export class Pauses {
   }
 
   /** An attempt of this tab waits, waits for something else, or waits no more. */
-  record({ id, attempts }: AttemptRef, { pauses }: Operation): void {
-    const said = { kind: 'paused', id, attempts, pause: pauses.list[0]?.pause } as const;
+  record({ id, claims }: AttemptRef, { pauses }: Operation): void {
+    const said = { kind: 'paused', id, claims, pause: pauses.list[0]?.pause } as const;
     if (said.pause === this.#own.get(nameOf(said))?.pause) return;
     keep(said, this.#own);
     this.#post(said);

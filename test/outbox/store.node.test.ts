@@ -103,7 +103,7 @@ describe.each([
       seq: 1,
       state: 'sending',
       nextRetryAt: 2000,
-      attempts: 1,
+      claims: 1,
       lastAttemptAt: 2000,
     });
   });
@@ -115,7 +115,7 @@ describe.each([
     const next = { owner: 'a', token: 'a2' };
     expect(await store.adopt(next, 'a1', 1000)).toBe(true);
     expect(await store.claim(1, tabA, 1000)).toBe('lost');
-    expect(await claim(store, 1, next)).toMatchObject({ attempts: 2, isInDoubt: true });
+    expect(await claim(store, 1, next)).toMatchObject({ claims: 2, isInDoubt: true });
   });
 
   test('an end is entered once, by whoever has claimed it last', async () => {
@@ -148,9 +148,9 @@ describe.each([
     const store = await start();
     await store.add(row('1'), tabA, 1000);
     const claimed = await claim(store, 1);
-    const note = { steps: [1], isUnkeyed: true };
+    const note = { steps: [1], isUnkeyed: true, attempts: 1 };
     expect(await store.recordRequest(claimed, tabB, note)).toBe(false);
-    expect(await store.recordRequest({ ...claimed, attempts: 2 }, tabA, note)).toBe(false);
+    expect(await store.recordRequest({ ...claimed, claims: 2 }, tabA, note)).toBe(false);
     expect(await store.find('1')).toMatchObject({ steps: undefined });
     expect(await store.recordRequest(claimed, tabA, note)).toBe(true);
     expect(await store.find('1')).toMatchObject(note);
@@ -171,6 +171,7 @@ describe.each([
         ...row('1'),
         seq: 1,
         attempts: 1,
+        claims: 1,
         lastAttemptAt: 1000,
         nextRetryAt: 5000,
 

@@ -23,7 +23,7 @@ const worker = 'outbox/delivery/worker.ts';
 const memory = 'server/stores/memory-store.ts';
 const sqlite = 'server/stores/sqlite-store.ts';
 const probes = 'origin/health/probe-schedule.ts';
-const limits = 'origin/rate-limit.ts';
+const limits = 'origin/limits/rate-limit.ts';
 
 const fault = (
   name: string,

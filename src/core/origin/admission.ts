@@ -22,7 +22,7 @@ import { Outcomes } from './outcomes.ts';
 import { GrantedPermit, type PermitContext } from './permit.ts';
 import type { Ask, Pause, Permit, Place, Target, Waiter, WaitListener } from './ask.ts';
 import { Refusals, WaitQueue } from './wait-queue.ts';
-import { RateLimits } from './rate-limit.ts';
+import { RateLimits } from './limits/rate-limits.ts';
 import { SlowStart } from './slow-start.ts';
 
 /** The dependencies of an admission. */

@@ -26,7 +26,11 @@ export function sendDue(origin: Origin, now: number, send: Send): number {
   if (queue.size() === 0) return Infinity;
   for (let left = mostInOneTask; ; left--) {
     const ready = queue.groups().filter(({ shared }) => turnAt(origin, shared, now) === -Infinity);
-    const next = firstOf(ready, (group) => probeFailures(origin, group));
+    const next = firstOf(
+      ready,
+      (group) => probeFailures(origin, group),
+      (scope) => origin.limits.behindFrom(scope),
+    );
     if (!next) break;
     if (left === 0) return now;
     const down = health.downFor(next.request);

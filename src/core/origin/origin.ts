@@ -5,7 +5,7 @@ import type { Leader } from '../tabs/leader.ts';
 import type { Place, Target } from './ask.ts';
 import type { HealthOptions, OriginHealth } from './health/health.ts';
 import type { Latency } from './health/latency.ts';
-import type { RateLimits } from './rate-limit.ts';
+import type { RateLimits } from './limits/rate-limits.ts';
 import type { SlowStart } from './slow-start.ts';
 import type { Refusals, WaitQueue } from './wait-queue.ts';
 import type { SleepDetector } from '../lib/timer.ts';

@@ -63,9 +63,12 @@ export class Group {
 
   /**
    * The waiter that is sent first, and its rank, which is compared number by number. `probed`: how often its
-   * endpoint and a URL of it have failed, if it would be sent as a probe.
+   * endpoint and a URL of it have failed, if it would be sent as a probe. `behindFrom`: it goes as if requested then.
    */
-  first(probed?: ProbeFailures): readonly [waiter: Waiter, order: readonly number[]] | undefined {
+  first(
+    probed?: ProbeFailures,
+    behindFrom: number = -Infinity,
+  ): readonly [waiter: Waiter, order: readonly number[]] | undefined {
     const { risk, priority } = this.shared;
     const firstSeen = this.#firstInForeground();
     const first = firstSeen ?? this.waiters[0];
@@ -81,8 +84,8 @@ export class Group {
       isProbe ? risk : 0,
       // The foreground goes before the background.
       seen ? (priority === 'user-visible' ? 1 : 0) : 2,
-      // By request time, then by operation id.
-      waiter.askedAt,
+      // By request time, or after others that share a rate limit; then by operation id.
+      Math.max(waiter.askedAt, behindFrom),
       waiter.request.id,
     ];
     return [waiter, order];
@@ -188,14 +191,18 @@ export interface ProbeFailures {
   readonly ofUrl: (resource: string) => number;
 }
 
-/** The waiter that is sent first. `probeFailuresOf` returns the failures of an endpoint that would be probed. */
+/**
+ * The waiter that is sent first. `probeFailuresOf` returns the failures of an endpoint that would be probed,
+ * `behindFromOf` when a scope was put behind others of its limit.
+ */
 export function firstOf(
   groups: readonly Group[],
   probeFailuresOf: (group: Group) => ProbeFailures | undefined,
+  behindFromOf?: (scope: string) => number,
 ): Waiter | undefined {
   let best: ReturnType<Group['first']>;
   for (const group of groups) {
-    const first = group.first(probeFailuresOf(group));
+    const first = group.first(probeFailuresOf(group), behindFromOf?.(group.shared.limitScope));
     if (first && (!best || isLess(first[1], best[1]))) best = first;
   }
   return best?.[0];

@@ -72,7 +72,11 @@ export class Pace {
   /** When this tab last sent a request. */
   #wentAt: number;
 
-  constructor(now: number) {
+  readonly #sharedBy: number;
+
+  /** @param sharedBy - How many endpoints were refused together: each alone would begin with a gap of its own. */
+  constructor(now: number, sharedBy = 1) {
+    this.#sharedBy = sharedBy;
     this.#wentAt = now;
   }
 
@@ -98,7 +102,7 @@ export class Pace {
     }
     if (now >= this.#refusedAt + forgetMs) {
       this.#pauseMs = firstPauseMs;
-      this.gapMs = retryAfterMs > 0 ? 0 : firstPauseMs;
+      this.gapMs = retryAfterMs > 0 ? 0 : firstPauseMs / this.#sharedBy;
       this.#sinceAt = now;
       this.#round = undefined;
       this.#isFound = false;

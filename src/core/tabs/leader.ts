@@ -20,6 +20,8 @@ export type TabMessage =
       readonly gapMs: number;
       readonly pauseMs: number;
       readonly isFound: boolean;
+      /** It was refused without a time. */
+      readonly isUntold: boolean;
     };
 
 /** Receives the messages about one origin. `from` is the random number of the sending tab. */

@@ -143,13 +143,15 @@ function readMessage({
   gapMs,
   pauseMs,
   isFound,
+  isUntold,
 }: Readonly<Record<string, unknown>>): TabMessage | undefined {
   if (typeof scope !== 'string') return undefined;
   if (kind === 'up') return { kind, scope };
   if (kind === 'down') return { kind, scope, isProbed: isProbed === true };
   if (kind === 'pace' && Number(gapMs) >= 0 && Number(pauseMs) >= 0) {
     const [gap, pause] = [Math.min(Number(gapMs), longestMs), Math.min(Number(pauseMs), longestMs)];
-    return { kind, scope, gapMs: gap, pauseMs: pause, isFound: isFound === true };
+    const told = { isFound: isFound === true, isUntold: isUntold === true };
+    return { kind, scope, gapMs: gap, pauseMs: pause, ...told };
   }
   const isLimit = kind === 'limit' && Number(forMs) > 0 && Number(remaining) >= 0;
   return isLimit

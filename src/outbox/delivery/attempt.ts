@@ -182,7 +182,7 @@ export interface FailedAttempt {
   readonly wasSent: boolean;
   /** Its key tells nothing any more. */
   readonly isStuck: boolean;
-  /** The record that must be kept before its first request was not kept in time. */
+  /** It was not made: the record that must be kept before its first request was not kept in time. */
   readonly isUnsent: boolean;
   readonly before: HandedOver;
   readonly past: readonly PastStep[];
@@ -229,7 +229,7 @@ export class EntryAttempt {
       submission: this.#submission,
       submissionCode: submissionExtension,
       idempotent,
-      attempt: entry.attempts,
+      attempt: entry.attempts + 1,
       isUrged,
       before,
       timeoutFactor: 2 ** Math.min(entry.timeouts, mostDoublings),
@@ -265,14 +265,14 @@ export class EntryAttempt {
   async #run(): Promise<unknown> {
     const { definition, variables, isForeign } = this.#options;
     const { signal } = this.#running.controller;
-    const { attempts } = this.#running.entry;
+    const { claims } = this.#running.entry;
     const submission = this.#submission;
     const fetches = this.#createFetches();
     if (isForeign) {
       submission.recordUnkeyed();
       await submission.stored();
     }
-    const context = attemptContext({}, fetches, submission, attempts, signal);
+    const context = attemptContext({}, fetches, submission, claims, signal);
     const given: [never, typeof context] = [variables as never, context];
     const limits = { signal, limit: this.#idle };
     const { mutationFn } = definition.handler;

@@ -1,6 +1,6 @@
 import type { Operation } from '../../core/internal.ts';
-import type { Kept } from '../enqueue.ts';
 import { discarded, leftBehind } from '../errors.ts';
+import type { Kept } from '../receipts.ts';
 import type { EntryStorage } from '../storage.ts';
 import { DatabaseError } from '../store/disk.ts';
 import { refersTo } from '../store/linked.ts';
@@ -14,12 +14,9 @@ import type { EntryListener, OutboxPage } from './page.ts';
 import { Worker } from './worker.ts';
 
 /** An outbox in this page, with its entries. */
-export interface OutboxParts extends OutboxPage {
+export interface OutboxParts extends OutboxPage, EntryListener {
   readonly storage: EntryStorage;
   readonly engine: Engine;
-  readonly onChange: () => void;
-  readonly onDue: EntryListener['onDue'];
-  readonly onFollow: EntryListener['onFollow'];
 }
 
 /** Keeps the entries of this tab, and sends them, and those of tabs that have died. */
@@ -93,18 +90,12 @@ export class Engine {
 
   /**
    * Keeps an entry of this tab's own, on the disk if that is possible, and sends it when it is due. `isMoved`: it was
-   * kept before, and belongs to a clear that this page has not heard of. `refresh` puts in the answers that it refers to.
+   * kept before, and belongs to a clear that this page has not heard of.
    *
    * @throws SteadfetchError (as a rejection) when it was discarded or cleared meanwhile.
    */
-  async add(
-    entry: Unplaced,
-    isWanted: () => boolean,
-    isMoved: boolean,
-    refresh?: (entry: Unplaced) => Promise<Unplaced>,
-  ): Promise<Kept> {
+  async add(entry: Unplaced, isWanted: () => boolean, isMoved: boolean): Promise<Kept> {
     const storage = this.#storage;
-    await storage.opened();
     await this.#move();
     const { generation } = storage;
     // Behind one that the disk does not take, of its scope or that it refers to.
@@ -117,7 +108,7 @@ export class Engine {
       );
     if (generation !== undefined && !isBehind) {
       try {
-        const add = () => this.#addToDisk(entry, isWanted, isMoved, refresh);
+        const add = () => this.#addToDisk(entry, isWanted, isMoved);
         const added = await storage.writeShown(add, isWanted);
         if (added) return { entry: added, savedIn: generation };
       } catch (error) {
@@ -135,12 +126,8 @@ export class Engine {
     return { entry: added, savedIn: undefined };
   }
 
-  /**
-   * A user wants an entry to be sent now, or again; `change` makes another of it.
-   *
-   * @returns the entry as it is now, and whose turn has come by that; undefined when that cannot be.
-   */
-  async revive(id: string, change?: (entry: Row) => Row): Promise<Revived | undefined> {
+  /** Sends an entry now, or again. @see RowStore.revive */
+  async revive(id: string, change: (entry: Row) => Row | undefined): Promise<Revived | undefined> {
     for (;;) {
       const revived = await this.#own((fence) =>
         this.store.revive(id, fence, this.#page.clock.now(), change),
@@ -176,12 +163,11 @@ export class Engine {
     given: Unplaced | Row,
     isWanted: () => boolean,
     isMoved: boolean,
-    refresh?: (entry: Unplaced) => Promise<Unplaced>,
   ): Promise<Row | undefined> {
-    const { clock } = this.#page;
+    const { clock, links } = this.#page;
     const clears = isMoved ? this.#clears : undefined;
     let entry = given;
-    let isFilled = !refresh;
+    let isFilled = isMoved || !links;
     for (;;) {
       if (!isWanted()) throw discarded(entry);
       const added = await this.#own((fence) => {
@@ -190,10 +176,10 @@ export class Engine {
       });
       if (added === 'cleared') throw discarded(entry);
       if (added === 'outdated') {
-        const filled = refresh ? await refresh(entry) : entry;
+        const filled = await links?.refresh(entry, this.#page, this.store.read);
         // An answer that cannot be read stays as it is: the end of the entry says why.
         isFilled = filled === entry;
-        entry = filled;
+        entry = filled ?? entry;
         continue;
       }
       if (added === 'lost') continue;
@@ -217,9 +203,10 @@ export class Engine {
       if (generation === undefined || storage.isStopped) return;
       const { id } = row;
       try {
-        if (!(await this.#addToDisk(row, () => true, true))) continue;
+        const added = await this.#addToDisk(row, () => true, true);
+        if (!added) continue;
         storage.setCopied(id, false);
-        receipts.save(id, generation);
+        receipts.save({ entry: added, savedIn: generation });
         // Entries that refer to it may be there already, and be due.
         if (row.state === 'done') this.worker.refresh();
         this.#onChange();

@@ -10,13 +10,14 @@ import type {
 } from '../../core/internal.ts';
 import type { Clock } from '../../core/lib/clock.ts';
 import type { Codec } from '../codec.ts';
-import type { Receipts } from '../enqueue.ts';
+import type { Receipts } from '../receipts.ts';
 import type { HandlerDefinition } from '../handler.ts';
-import type { EntryLinks } from '../links/entry-links.ts';
 import type { OtherTabs, Pauses } from '../messages.ts';
 import type { Display } from '../state.ts';
-import type { Row } from '../store/row.ts';
+import type { RowLinks } from '../store/linked.ts';
+import type { Row, Unplaced } from '../store/row.ts';
 import type { Settled } from '../store/row-store.ts';
+import type { Backend } from '../store/schema.ts';
 import type { Change } from '../store/transitions.ts';
 import type { Running } from './due.ts';
 
@@ -37,7 +38,8 @@ export interface Attempt {
   readonly onWritten?: () => void;
 }
 
-interface UnderWay {
+/** An attempt, from its begin until its end is written. */
+export interface UnderWay {
   readonly running: Running;
   readonly made: Promise<Attempt | undefined>;
 }
@@ -78,6 +80,29 @@ export class PageMemory {
         this.#operations.begin('mutation', { attempt: before.attempt, before }).end(result);
     }
   }
+}
+
+/** The references in the variables of an entry. */
+export interface EntryLinks {
+  readonly rows: RowLinks;
+  /** The fields of an entry with these variables. */
+  readonly begin: (
+    definition: HandlerDefinition,
+    variables: unknown,
+  ) => Pick<Row, 'parents' | 'thing'>;
+  /** The variables with all answers. Rejects where one is missing. */
+  readonly fill: (
+    variables: unknown,
+    entry: Row,
+    codec: Codec,
+    read: Backend['read'],
+  ) => Promise<unknown>;
+  /** The entry with the answers that are known: its scope is then that of one that is submitted with the real id. */
+  readonly refresh: <R extends Unplaced>(
+    entry: R,
+    page: Pick<OutboxPage, 'codec' | 'handlers'>,
+    read: Backend['read'],
+  ) => Promise<R>;
 }
 
 /** An outbox in this page, whatever store its entries are in. */

@@ -1,4 +1,4 @@
-import { keysOf, noLinks, rowById, type RowLinks } from '../store/linked.ts';
+import { keysOf, noLinks, rowByKey, type RowLinks } from '../store/linked.ts';
 import { isInPage, pageFence } from '../store/memory.ts';
 import { type NewRow, type Row, stateless } from '../store/row.ts';
 import type { Transaction } from '../store/schema.ts';
@@ -17,17 +17,11 @@ export const linkRows = (keepAnswersMs: number, maxAnswers: number): RowLinks =>
 /** The same, but for how long they stay. */
 export const rowLinks: RowLinks = {
   ...noLinks,
-  find: rowByKey,
   isOutdated,
   hold,
   follow,
   keepAnswer,
 };
-
-/** The row that has this key, or had it. */
-export async function rowByKey(tx: Transaction, key: string): Promise<Row | undefined> {
-  return (await rowById(tx, key)) ?? (await tx.rows('formerIds', [key], 1))[0];
-}
 
 async function isOutdated(tx: Transaction, { parents = [] }: NewRow): Promise<boolean> {
   const rows = await Promise.all(parents.map((key) => rowByKey(tx, key)));

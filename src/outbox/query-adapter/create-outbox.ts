@@ -76,7 +76,7 @@ function checkConfig(config: object): void {
     reject('createOutbox', 'handlers', handlers, 'an object with a handler for each name');
   const links = linksOf(config);
   for (const [name, handler] of Object.entries(handlers as AnyOutboxHandlers))
-    if (handler.coalesce && !links?.isCoalescing)
+    if (handler.coalesce && !links?.merge)
       reject(
         'createOutbox',
         `handlers.${name}.coalesce`,

@@ -12,7 +12,8 @@ import {
 } from '../../core/internal.ts';
 import type { Clock } from '../../core/lib/clock.ts';
 import type { Entries } from '../entries.ts';
-import type { Enqueuer, Progress } from '../enqueue.ts';
+import type { Enqueuer } from '../enqueue.ts';
+import type { Progress } from '../receipts.ts';
 
 /** The parts of the mutationFn of a handler. */
 interface Basics {

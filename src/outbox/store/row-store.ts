@@ -10,7 +10,7 @@ import {
   type Unplaced,
   unplace,
 } from './row.ts';
-import { noLinks, refersTo, rowById, type RowLinks } from './linked.ts';
+import { noLinks, refersTo, rowByKey, type RowLinks } from './linked.ts';
 import { isInPage, pageFence } from './memory.ts';
 import type { Backend, Durability, Fence, OwnerRecord, Transaction } from './schema.ts';
 import {
@@ -38,7 +38,7 @@ interface Claim {
 }
 
 /** The fields that are written before a request of a row goes. */
-type RequestRecord = Partial<Pick<Tried, 'steps' | 'isUnkeyed' | 'isRedriven' | 'noted'>>;
+type RequestRecord = Partial<Pick<Tried, 'steps' | 'isUnkeyed' | 'isRedriven' | 'attempts'>>;
 
 /** The rows after an end. */
 export interface Settled {
@@ -144,7 +144,7 @@ export class RowStore {
     isFilled = true,
   ): Promise<Row | 'lost' | 'cleared' | 'outdated' | undefined> {
     return this.#backend.write('strict', async (tx) => {
-      const found = await this.#links.find(tx, row.id);
+      const found = await rowByKey(tx, row.id);
       if (row.seq !== undefined) return found && this.#moveToDisk(tx, found, fence, nowMs, known);
       if (found) return found;
       if (await hasNewClear(tx, known)) return 'cleared';
@@ -174,7 +174,7 @@ export class RowStore {
     if (await hasNewClear(tx, known)) return 'cleared';
     const owner = row.owner && fence.owner;
     // One that was sent by an earlier page may be there from then.
-    const there = await rowById(tx, row.id);
+    const there = await rowByKey(tx, row.id);
     return there ?? this.#insert(tx, { ...unplace(row), owner } as NewRow, fence, nowMs);
   }
 
@@ -205,19 +205,17 @@ export class RowStore {
       const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
       if (!isOwn) return 'lost';
       if (row?.owner !== fence.owner || (row.nextRetryAt ?? Infinity) > nowMs) return none;
-      const isStranded = row.state === 'sending';
-      const isUnsent = isStranded && row.noted !== row.attempts;
-      const isInDoubt = row.isInDoubt || isStranded;
+      // Its tab died while it was being sent.
+      const isInDoubt = row.isInDoubt || row.state === 'sending';
       const next = await this.#claimInstead(tx, { ...row, isInDoubt }, nowMs);
       if (next) return { row: undefined, next: next.row };
       const claimed: SendingRow = {
         ...row,
         isInDoubt,
-        unsent: row.unsent + (isUnsent ? 1 : 0),
         // The time that the server has said has come, also where the clock is set back meanwhile.
         notBefore: undefined,
         state: 'sending',
-        attempts: row.attempts + 1,
+        claims: row.claims + 1,
         lastAttemptAt: nowMs,
       };
       await tx.put(claimed);
@@ -391,7 +389,7 @@ export class RowStore {
   }
 
   find(id: string): Promise<Row | undefined> {
-    return this.#backend.read((tx) => rowById(tx, id));
+    return this.#backend.read((tx) => rowByKey(tx, id));
   }
 
   /** Rows in the order of their places, after one of them: all, or those with this key of an index. */
@@ -413,7 +411,7 @@ export class RowStore {
       const states = ['pending', 'sending', 'dead'] as const;
       const counts = await Promise.all(states.map((state) => tx.count('state', [state])));
       const [pending = 0, claimed = 0, dead = 0] = counts;
-      const known = await Promise.all([...pauses.ids()].map((id) => rowById(tx, id)));
+      const known = await Promise.all([...pauses.ids()].map((id) => rowByKey(tx, id)));
       const paused = known.filter((row) => row && pauses.of(row)).length;
       const oldest = await Promise.all(states.map((state) => tx.rows('state', [state], 1)));
       const times = oldest.flat().map(({ createdAt }) => createdAt);
@@ -426,23 +424,25 @@ export class RowStore {
 
   /**
    * A row is to be sent now, by this tab: one that waits for its time, whichever tab had it, or a dead one.
-   * `change` makes another of it, maybe of another scope.
+   * `change` makes another of it, maybe of another scope; or undefined, where it is to stay.
    *
-   * @returns the row as it is now, and whose turn has come by that; undefined when it is none of them, `lost`
-   *   when the owner is no longer of this tab.
+   * @returns the row as it is now, and whose turn has come by that; undefined when it stays, `lost` when the owner is
+   *   no longer of this tab.
    */
   revive(
     id: string,
     fence: Fence,
     nowMs: number,
-    change: (row: Row) => Row = (row) => row,
+    change: (row: Row) => Row | undefined = (row) => row,
   ): Promise<Revived | 'lost' | undefined> {
     return this.#backend.write('strict', async (tx) => {
-      const found = await rowById(tx, id);
-      if (!found || !(found.state === 'dead' || found.state === 'pending')) return undefined;
+      const found = await rowByKey(tx, id);
+      if (found?.state !== 'dead' && found?.state !== 'pending') return undefined;
+      const changed = change(found);
+      if (!changed) return undefined;
       const own = isInPage(found) ? pageFence : fence;
       if (!(await isOurs(tx, own, nowMs))) return 'lost';
-      const row = await place(tx, change(found), own.owner, nowMs, this.#links);
+      const row = await place(tx, changed, own.owner, nowMs, this.#links);
       // Behind it in the scope that it has left.
       const isMoved = row.blocks !== found.blocks;
       const next = isMoved ? await unblock(tx, found.blocks, nowMs, this.#links) : undefined;
@@ -453,7 +453,7 @@ export class RowStore {
   /** Forgets a row, whatever it is at. @returns what it was; undefined when there is none. */
   discard(id: string, nowMs: number): Promise<Revived | undefined> {
     return this.#backend.write('strict', async (tx) => {
-      const row = await rowById(tx, id);
+      const row = await rowByKey(tx, id);
       if (!row) return undefined;
       await this.#take(tx, row);
       const next = await unblock(tx, row.blocks, nowMs, this.#links);
@@ -464,7 +464,7 @@ export class RowStore {
   /** The submitter of a row has its result. */
   acknowledge(id: string): Promise<void> {
     return this.#backend.write('relaxed', async (tx) => {
-      const row = await rowById(tx, id);
+      const row = await rowByKey(tx, id);
       if (row?.state === 'done') await this.#take(tx, row);
     });
   }

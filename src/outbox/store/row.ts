@@ -37,12 +37,11 @@ export interface RowError {
 
 /** The results of the attempts at a submission. */
 export interface Tried {
+  /** Those of which a request was about to go, or that have failed without one; not those that were only paused. */
   readonly attempts: number;
+  /** How often it was taken to be sent: an end is written by the tab that has taken it last. */
+  readonly claims: number;
   readonly lastAttemptAt?: number | undefined;
-  /** The last attempt of which a request was about to go; 0 for none. */
-  readonly noted: number;
-  /** So many attempts have sent nothing before their tab died: they were paused, or never came to it. */
-  readonly unsent: number;
   /** So many attempts have timed out: the next one has longer. */
   readonly timeouts: number;
   readonly lastError?: RowError | undefined;
@@ -65,9 +64,8 @@ export interface Tried {
 /** Nothing was tried. */
 export const untried: Tried = {
   attempts: 0,
+  claims: 0,
   lastAttemptAt: undefined,
-  noted: 0,
-  unsent: 0,
   timeouts: 0,
   lastError: undefined,
   isInDoubt: false,

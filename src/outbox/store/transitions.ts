@@ -44,8 +44,6 @@ interface Shown {
   readonly error: RowError | undefined;
   /** Those that were really made. */
   readonly attempts: number;
-  /** So many of them, as far as that has changed, have sent nothing. */
-  readonly unsent?: number;
   /** So many of them, as far as that has changed, have timed out. */
   readonly timeouts?: number;
   readonly isInDoubt: boolean;
@@ -81,13 +79,13 @@ export async function isOurs(tx: Transaction, fence: Fence, nowMs: number): Prom
 /** The row that this tab has claimed; undefined once it was claimed again. */
 export async function claimedRow(
   tx: Transaction,
-  { seq, attempts }: Row,
+  { seq, claims }: Row,
   fence: Fence,
 ): Promise<SendingRow | undefined> {
   // At once: while one waits for the other, all tabs wait for this transaction.
   const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
   if (!isOwn || row?.state !== 'sending' || row.owner !== fence.owner) return undefined;
-  return row.attempts === attempts ? row : undefined;
+  return row.claims === claims ? row : undefined;
 }
 
 /**
@@ -151,9 +149,7 @@ export function applyChange(row: SendingRow, change: Change, nowMs: number): Row
     return { ...row, ...now, state: 'done', doneAt: nowMs, result, isRead };
   }
   if (change.kind === 'too-new') {
-    const attempts = row.attempts - 1;
-    const waits = { state: 'pending', waitsFor: 'other-version', blocks } as const;
-    return { ...row, ...stateless, ...waits, attempts };
+    return { ...row, ...stateless, state: 'pending', waitsFor: 'other-version', blocks };
   }
   return applyShown(row, change, nowMs);
 }
@@ -164,7 +160,7 @@ function applyShown(
   change: Extract<Change, { readonly kind: 'again' | 'dead' }>,
   nowMs: number,
 ): Row {
-  const { error, attempts, unsent, timeouts, isInDoubt, steps } = change;
+  const { error, attempts, timeouts, isInDoubt, steps } = change;
   // Another tab may try it where this one did not, and a dead one may be submitted again: both need the mark.
   const isToKnow = attempts < row.attempts || change.kind === 'dead';
   const tried = {
@@ -172,7 +168,6 @@ function applyShown(
     attempts,
     isInDoubt,
     isUnkeyed: isToKnow && row.isUnkeyed,
-    unsent: unsent ?? row.unsent,
     timeouts: timeouts ?? row.timeouts,
     lastError: error ?? row.lastError,
     steps: steps ?? row.steps,

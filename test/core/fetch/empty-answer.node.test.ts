@@ -52,6 +52,27 @@ describe.each(empties)('json of an answer with %s', (_, answer) => {
   });
 });
 
+describe.each(empties)('the json() of a Response with %s', (_, answer) => {
+  test.each(['fetch', 'rawFetch'] as const)('of %s says that a PUT was done', async (via) => {
+    let requests = 0;
+    const url = await listen(
+      createServer((request, response) => {
+        requests++;
+        request.resume().on('end', () => answer(response));
+      }),
+    );
+    const steady = createSteadfetch({ policy: { baseMs: 1, fastRetryMs: 1 } });
+    const error = await rejectionOf(
+      retry(steady, async ({ signal }) =>
+        (await steady[via](url, { method: 'PUT', body: 'a', signal })).json(),
+      ),
+    );
+    expect(error).toBeInstanceOf(SyntaxError);
+    expect(outcomeOf(error)).toEqual({ kind: 'body', status: 200, processed: 'yes' });
+    expect(requests).toBe(1);
+  });
+});
+
 test('an empty 202 to a POST with a key is one request', async () => {
   let requests = 0;
   const url = await listen(

@@ -225,3 +225,43 @@ async function askWith(rig: Rig, own: object): Promise<{ failed?: number }> {
   await rig.time.advance(60_000);
   return told;
 }
+
+/** When each request to an endpoint goes that stays broken beside another one that is answered every 5 s. */
+async function requestsToBroken(
+  brokenForMs: number,
+): Promise<{ times: number[]; data: number | undefined }> {
+  const rig = createRig({ health: {} });
+  const me = () => rig.steady.json<string>(`${api}/me`);
+  new QueryObserver(rig.client, {
+    queryKey: ['/me'],
+    queryFn: me,
+    refetchInterval: 5000,
+  }).subscribe(() => {});
+  rig.server.plan('/a', ...Array.from({ length: 100 }, () => 503));
+  const told = ask(rig, '/a');
+  await rig.time.advance(brokenForMs);
+  rig.server.unplan('/a');
+  await rig.time.advance(60_000 - brokenForMs);
+  return { times: rig.server.times('/a'), data: told.succeeded };
+}
+
+test('a shown endpoint that stays broken gets seven requests until React Query gives up, and three more in a minute', async () => {
+  const { times } = await requestsToBroken(60_000);
+  // The fast retry; React Query's retries (1050, 3100, 7150), and probes between them; the page that heals itself.
+  expect(times).toEqual([0, 25, 1050, 2250, 3100, 4637, 7149, 14_274, 28_524, 57_024]);
+});
+
+test.each([
+  [500, 1050],
+  [1500, 2250],
+  [2500, 3100],
+  [4000, 4637],
+  [6000, 7149],
+  [10_000, 14_274],
+  [20_000, 28_524],
+])(
+  'each of these requests may be the one that brings the data: broken for %i ms, it has them at %i',
+  async (brokenForMs, data) => {
+    expect((await requestsToBroken(brokenForMs)).data).toBe(data);
+  },
+);

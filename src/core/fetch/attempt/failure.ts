@@ -139,10 +139,16 @@ function passedBy(
 }
 
 /** All of the body is there, and cannot be parsed: the error stays itself. */
-export function notParsed(attempt: Attempt, cause: unknown, response: Response): unknown {
+export function notParsed(
+  attempt: Attempt,
+  cause: unknown,
+  response: Response,
+  text?: string,
+): unknown {
   const failure = brokenBody(attempt, response);
-  // Something else than the server may have answered.
-  const processed = isJsonAnswer(response) ? failure.processed : 'unknown';
+  // Something else than the server may have answered, unless it says nothing at all.
+  const isItsOwn = isJsonAnswer(response) || text?.trim() === '';
+  const processed = isItsOwn ? failure.processed : 'unknown';
   return recordFailure(attempt, cause, attempt.failure ?? { ...failure, processed });
 }
 

@@ -9,6 +9,7 @@ import {
   openBody,
   type PartReader,
 } from './body/body-source.ts';
+import { mayBeStream } from './body/media-type.ts';
 import { failed, notParsed } from './failure.ts';
 import { completeMock, isMock } from './mock-answer.ts';
 
@@ -107,8 +108,15 @@ export class Guard {
     return isStreaming(own(this.#source, 'body'));
   }
 
+  /** Whether a reader is neither the platform's nor a polyfill's: what it returns is the content, whatever the body is. */
+  #isOwn(name: ReaderName): boolean {
+    const { kept, native, target } = this.#source;
+    return native === target && !kept && isOfPlatform(target) && isReplaced(target, name);
+  }
+
   /** Reads all of it. `parse` makes the value of its JSON. */
   async read(name: ReaderName, parse: Parse): Promise<unknown> {
+    if (this.#isOwn(name)) return this.#readOwn(name);
     this.#refuseUsed(name);
     const attempt = this.#attempt;
     const original = this.#original;
@@ -125,7 +133,22 @@ export class Guard {
     try {
       return await convert(content, name, original.headers, isMocked ? undefined : parse);
     } catch (error) {
-      throw notParsed(attempt, error, original);
+      const text = ArrayBuffer.isView(content) ? decode(content as Bytes) : content;
+      throw notParsed(attempt, error, original, text as string);
+    }
+  }
+
+  /** It may have read the body before, and is not asked about that. */
+  async #readOwn(name: ReaderName): Promise<unknown> {
+    const attempt = this.#attempt;
+    // It is not seen whether parts of the body come.
+    attempt.allowQuiet();
+    try {
+      return await attempt.awaitBody(callOwn(this.#source, name));
+    } catch (error) {
+      throw (attempt.signal.aborted ? failed : notParsed)(attempt, error, this.#original);
+    } finally {
+      attempt.end();
     }
   }
 
@@ -135,7 +158,7 @@ export class Guard {
     const { native, target } = source;
     const isNative = native !== target;
     // The clones of others wait for each other (node-fetch).
-    if (!isNative && this.isStreaming) this.#keep();
+    if (!isNative && this.isStreaming && !this.#isOwn('json')) this.#keep();
     if (source.kept) {
       source.kept.share();
       const made = new Guard(this.#attempt, source, wrap(source), this.#original);
@@ -219,6 +242,7 @@ export class Guard {
           // Only now, for a clone in between puts another stream in its place. That it is locked is
           // the caller's doing, and stays the native error.
           const source = (reader ??= this.#open() as PartReader);
+          if (mayBeStream(this.#original)) attempt.allowQuiet();
           try {
             const { done, value } = await attempt.awaitBody(source.read());
             // A byte stream takes the bytes away from the other readers.
@@ -298,10 +322,21 @@ function wrap(source: Source): Response {
   return Object.create(source.target, { ...descriptors, ...membersOf(source.target) }) as Response;
 }
 
+const isOfPlatform = (given: object): boolean =>
+  Object.prototype.toString.call(given) === '[object Response]';
+
+/** Whether an interceptor, a proxy or a subclass has put a reader of its own over that of the platform. */
+function isReplaced(given: object, name: ReaderName): boolean {
+  let holder: object | null = given;
+  while (holder && !Object.hasOwn(holder, 'status'))
+    holder = Object.getPrototypeOf(holder) as object | null;
+  return Reflect.get(given, name) !== Reflect.get(holder ?? given, name);
+}
+
 /** Those of the platform keep all they have out of sight; polyfills, and what tests make by hand, do not. */
 function hasNativeShape(given: Response): boolean {
   const isBare = Object.isExtensible(given) && Object.keys(given).length === 0;
-  return isBare && Object.prototype.toString.call(given) === '[object Response]';
+  return isBare && isOfPlatform(given) && !readers.some((name) => isReplaced(given, name));
 }
 
 /**

@@ -1,3 +1,6 @@
+import type { ForeignAnswer } from '../../../operation/facts.ts';
+import { headerOf } from '../../../operation/parts/foreign-error.ts';
+
 /** The media type of an answer, in lower case; empty where it has none. */
 export const mediaType = ({ headers }: Response): string =>
   (headers.get('content-type') ?? '').replace(/;.*/s, '').trim().toLowerCase();
@@ -10,8 +13,18 @@ export const isFramed = (response: Response): boolean =>
   /^application\/(grpc-web|connect\+)/.test(mediaType(response));
 
 const streams =
-  /^(text\/event-stream|application\/((x-)?(ndjson|jsonl|jsonlines|json-lines)|stream\+json|json-seq)|multipart\/.*)$/;
+  /^(multipart\/[^,]*|[^,]*(ndjson|ld-?json|jsonl(ines)?|json-(lines|seq|stream)|event-?stream|stream\+json))$/;
 
-/** Whether the parts of a body come when there is something to say: it may be quiet for as long as it likes. */
-export const isStream = (response: Response): boolean =>
-  streams.test(mediaType(response)) || isFramed(response);
+/**
+ * Whether the parts of a body come when there is something to say: it may be quiet for as long as it likes. By its
+ * type, or because nothing else was asked for: tRPC says JSON of its streams, and Kubernetes of a watch.
+ */
+export const isStream = (response: Response, asked: ForeignAnswer): boolean =>
+  streams.test(mediaType(response)) ||
+  isFramed(response) ||
+  /;\s*stream=/i.test(response.headers.get('content-type') ?? '') ||
+  ['accept', 'trpc-accept'].some((name) => streams.test(headerOf(asked, name) ?? ''));
+
+/** Whether a text of unknown length may be a stream, where it is read part by part: those of AI SDKs are. */
+export const mayBeStream = (response: Response): boolean =>
+  mediaType(response) === 'text/plain' && !response.headers.has('content-length');
