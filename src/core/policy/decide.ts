@@ -257,7 +257,7 @@ type StopRule = readonly [reason: StopReason, applies: (failed: FailedAttempt) =
 
 /**
  * The stop rules: the first that applies, from top to bottom, ends the operation. Each comment is the rule's
- * name and, in one sentence, when it applies: `npm run reference` prints them into docs/retry.md.
+ * name and, in one sentence, when it applies: `npm run reference` prints them into docs/retry/rules.md.
  */
 const stopRules: readonly StopRule[] = [
   /** Aborted: The caller aborted. */

@@ -93,6 +93,6 @@ function warnOfKept(operations: Operations): void {
     'kept entry',
     `A mutation of an outbox was removed from its cache (queryClient.clear()), and its entry stays: it is sent ` +
       `even if another user is logged in by then. At a log-out, call steady.endSession().`,
-    'mutations.md#log-out',
+    'mutations/log-out.md',
   );
 }
