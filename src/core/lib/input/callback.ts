@@ -1,5 +1,5 @@
 import { reportOnce } from './check.ts';
-import { warn } from './warn.ts';
+import { type Page, warn } from './warn.ts';
 
 /** Receives the mistake of an app's function as a predicate: `threw Error: x`. Empty in production. */
 export type OnMistake = (what: string) => void;
@@ -39,8 +39,21 @@ export const reporterOf =
   (owner: object, option: string, rule: string | false): OnMistake =>
   (what) => {
     if (process.env.NODE_ENV === 'production') reportOnce(option);
-    else warn(owner, `${option} ${what}`, `${option} ${what}; ${rule}.`);
+    else warn(owner, `${option} ${what}`, `${option} ${what}; ${rule}.`, pageAbout(option));
   };
+
+/** The page about a function of the app, by the first word of its option. */
+function pageAbout(option: string): Page {
+  const pages: Readonly<Record<string, Page>> = {
+    apis: 'apis.md#api-profiles-match',
+    outcomes: 'apis.md#outcomes-that-the-status-does-not-tell',
+    idempotency: 'idempotency.md#answers',
+    conditional: 'apis.md#usage',
+    fallback: 'apis.md#usage',
+    random: 'testing.md#usage',
+  };
+  return pages[/^\w+/.exec(option)?.[0] ?? ''] ?? 'retry.md#what-is-retried';
+}
 
 /**
  * Calls a listener of the app. Its error is reported as uncaught, and affects neither the other listeners nor
