@@ -264,6 +264,7 @@ function warnOfForeign(key: object, handler: string): void {
       `sends otherwise has no idempotency key: should its page die meanwhile, its entry is a dead letter from now on ` +
       `('not-repeatable'), because sent once more it could be done twice. Send it with the context's fetch or json, ` +
       `also after an await; or say idempotent: true where all of it may be done twice.`,
+    'outbox.md#anti-patterns',
   );
 }
 
@@ -273,5 +274,6 @@ function warnOfResult(key: object): void {
     'outbox result',
     `An outbox handler has returned something that cannot be stored. Its entry is delivered, but a tab ` +
       `that asks for its result later gets undefined. Return plain values: JSON, Date, Map, Blob.`,
+    'outbox.md#what-is-on-the-disk',
   );
 }

@@ -72,6 +72,7 @@ const mergeUnsent: CoalesceCode['merge'] = async (entry, parts, forget) => {
         coalescing,
         'coalesce',
         `An entry of the outbox handler '${handler}' is not merged: ${(error as Error).message}`,
+        'outbox.md#options',
       );
     return undefined;
   }
