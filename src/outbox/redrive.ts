@@ -2,7 +2,6 @@ import { startAlarm } from '../core/lib/timer.ts';
 import { gone, toDeadLetter } from './errors.ts';
 import type { OutboxParts } from './delivery/engine.ts';
 import type { DeadReason, Row } from './store/row.ts';
-import { pagesOf } from './store/row-store.ts';
 
 /** After so long, an end that could not be read is read again. */
 const errorPauseMs = 5000;
@@ -26,8 +25,7 @@ export class Redrive {
       for (const id of memory.underWay.keys()) await this.#revive(id);
       for (const key of ['other-version', ...redrivable] as const) {
         const index = key === 'other-version' ? 'waitsFor' : 'deadReason';
-        const rows = pagesOf((after, count) => engine.store.list(key, after, count, index));
-        for await (const { id } of rows) await this.#revive(id);
+        for await (const { id } of engine.store.all(key, index)) await this.#revive(id);
       }
     } catch (error) {
       storage.showError(error);
