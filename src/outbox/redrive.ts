@@ -51,7 +51,8 @@ export class Redrive {
   async resolve(id: string, delivered?: { readonly data: unknown }): Promise<void> {
     const { clock, codec, receipts, storage, engine } = this.#parts;
     const known = receipts.get(id);
-    if (!storage.generation || known?.savedIn === undefined) return;
+    const isOnDisk = known?.savedIn !== undefined;
+    if (!known || (isOnDisk && !storage.generation)) return;
     try {
       const entry = await engine.store.find(id);
       if (!receipts.isOpen(id, known)) return;
@@ -60,7 +61,7 @@ export class Redrive {
         await engine.store.acknowledge(id);
       } else if (entry?.state === 'dead') receipts.reject(id, toDeadLetter(entry));
       else if (!entry && delivered) receipts.resolve(id, delivered.data);
-      else if (!entry) receipts.reject(id, gone(known.facts));
+      else if (!entry && isOnDisk) receipts.reject(id, gone(known.facts));
     } catch (error) {
       storage.showError(error);
       startAlarm(clock, errorPauseMs, () => void this.resolve(id, delivered));
