@@ -49,7 +49,8 @@ export type OutboxPolicy = Omit<PolicyOptions, 'maxRetries' | 'deadlineMs'>;
 /** How two changes of one thing become one. */
 export interface OutboxCoalesce<TVariables = never> {
   /**
-   * The thing that it changes: its id, which may be an `answerOf` the entry that creates it. Undefined for none.
+   * The thing that it changes: its id, which may be an `answerOf` the entry that creates it. Undefined for none. It is
+   * merged with that entry where the id is all of the text; within a longer text, with other changes only.
    */
   readonly by: (variables: NoInfer<TVariables>) => string | undefined;
   /**
