@@ -265,11 +265,13 @@ interface Timing {
   readonly backoffMs: () => number;
 }
 
-/** An attempt that failed; `wasSent`: a request of it went out; `isUnsent`: it was not made. */
-interface Failed {
+/** An attempt that failed. */
+export interface Failed {
   readonly failure: Failure;
   readonly decision: Decision;
+  /** A request of it went out. */
   readonly wasSent: boolean;
+  /** It was not made: the record that must be kept before its first request was not kept in time. */
   readonly isUnsent?: boolean;
   /** When new credentials can be asked for, where it failed for want of them: in epoch milliseconds. */
   readonly renewableAt?: number | undefined;

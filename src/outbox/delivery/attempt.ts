@@ -11,7 +11,6 @@ import {
   type AttemptLimit,
   type Decision,
   type Execution,
-  type Failure,
   type FailureReport,
   type Fetches,
   type FixedBody,
@@ -30,7 +29,7 @@ import { toUrl } from '../../core/lib/input/url.ts';
 import { warn } from '../../core/lib/input/warn.ts';
 import { TimeLimit } from '../../core/lib/timer.ts';
 import type { Codec } from '../codec.ts';
-import type { HandlerDefinition } from '../handler.ts';
+import type { Failed, HandlerDefinition } from '../handler.ts';
 import type { Row } from '../store/row.ts';
 import type { RowStore } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
@@ -178,20 +177,13 @@ interface SendOptions extends Omit<Recorder, 'idempotent'> {
   readonly onChange: (entry: Row, operation: Operation) => void;
 }
 
-export interface FailedAttempt {
+export interface FailedAttempt extends Failed {
   readonly kind: 'failed';
-  readonly failure: Failure;
-  readonly decision: Decision;
   readonly error: unknown;
   /** It, or one before it, may have been done. */
   readonly isInDoubt: boolean;
-  /** When new credentials can be asked for, where it failed for want of them: in epoch milliseconds. */
-  readonly renewableAt: number | undefined;
-  readonly wasSent: boolean;
   /** Its key tells nothing any more. */
   readonly isStuck: boolean;
-  /** It was not made: the record that must be kept before its first request was not kept in time. */
-  readonly isUnsent: boolean;
   readonly before: HandedOver;
   readonly past: readonly PastStep[];
 }
@@ -312,15 +304,19 @@ export class EntryAttempt {
 
   /** Ends the operation of an attempt that has failed: silently, because its next attempt goes on with it. */
   #endFailed(thrown: unknown): Attempted {
-    const [operation, submission] = [this.#operation, this.#submission];
-    const { unkept, wasOut } = submission;
+    const { unkept, wasOut } = this.#submission;
     // The record that had to be kept before its first request went could not be.
     const isUnkept = !wasOut && unkept?.kind === 'unsent';
     if (this.#running.controller.signal.aborted || (unkept && !isUnkept)) {
-      operation.end('cancelled');
+      this.#operation.end('cancelled');
       return unkept ?? { kind: 'dropped' };
     }
-    const error = isUnkept ? unkept.error : thrown;
+    return this.#recordFailed(isUnkept ? unkept.error : thrown, isUnkept);
+  }
+
+  #recordFailed(error: unknown, isUnkept: boolean): FailedAttempt {
+    const [operation, submission] = [this.#operation, this.#submission];
+    const { wasOut } = submission;
     const isIdle = this.#idle.isIts(error);
     const nowMs = this.#sender.clock.now();
     const report = reportOf(error, nowMs);
