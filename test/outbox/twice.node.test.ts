@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { answerOf, coalesceUnsent, outboxHandler, outboxLinks } from 'steadfetch/outbox';
+import { extendMutation, Submission } from '../../src/core/internal.ts';
+import { epochMs } from '../core/origin/virtual-clock.ts';
 import { api, createBrowser, settle, shop } from './rig.ts';
 
 test('an entry that a page claims again, each time its connection has broken, is handled once more, not once for each time', async () => {
@@ -130,4 +132,29 @@ test('a database of this name that is not an outbox keeps nothing from being sen
   expect(await saved).toEqual({ isDurable: false });
   expect(await delivered).toEqual({ id: 1 });
   expect(outbox.getState().storage).toBe('lost');
+});
+
+test('an entry that is submitted once more, under its key, while its end is written leaves nothing behind', async () => {
+  for (let turns = 0; turns < 16; turns += 1) {
+    const { openTab, server, pass, rows } = createBrowser();
+    const first = openTab({ handlers: shop });
+    const { idempotencyKey: key } = first.outbox.submit('order', 'lamp');
+    await settle();
+    first.crash();
+    const { outbox, client } = openTab({ handlers: shop });
+    await pass(1000);
+    const options = outbox.mutationOptions('order');
+    const submissionOf = (): Submission => new Submission({ key, createdAt: epochMs });
+    const mutationFn = extendMutation('test', options.mutationFn, { submissionOf });
+    const again = client.getMutationCache().build(client, { ...options, mutationFn });
+    server.rule = (arrival) => arrival.answer(201, { id: 1 });
+    server.arrivals[1]?.answer(201, { id: 1 });
+    for (let left = turns; left > 0; left -= 1)
+      await new Promise((done) => void setImmediate(done));
+    const answer = again.execute('lamp');
+    await pass(1000);
+    expect(await answer).toEqual({ id: 1 });
+    expect(server.arrivals.map((arrival) => arrival.key)).toEqual([key, key]);
+    expect(await rows()).toEqual([]);
+  }
 });

@@ -3,7 +3,7 @@ import { backoffDelay, renewRefused, type Operation, type PastStep } from '../..
 import { type Codec, readVariables, type Unread } from '../codec.ts';
 import { shorten } from '../errors.ts';
 import { type HandlerDefinition, limitOf, nextStepOf } from '../handler.ts';
-import { type DeadReason, laneOf, type Row } from '../store/row.ts';
+import { type DeadReason, lacksAnswer, laneOf, type Row } from '../store/row.ts';
 import type { RowStore } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
 import { encodeSteps, EntryAttempt, type FailedAttempt } from './attempt.ts';
@@ -213,8 +213,7 @@ async function prepare(
 }
 
 /** Whether a dead letter holds nothing up: it is not what a user decides on, or others are right without it. */
-const isPassed = (reason: DeadReason): boolean =>
-  reason === 'superseded' || reason === 'parent-dead' || reason === 'answer-missing';
+const isPassed = (reason: DeadReason): boolean => reason === 'superseded' || lacksAnswer(reason);
 
 const isPast = (value: unknown): value is readonly PastStep[] =>
   Array.isArray(value) && value.every((step) => typeof Object(step).id === 'string');
