@@ -321,7 +321,7 @@ export class OutboxCore {
   async #add(entry: Unplaced, isWanted: () => boolean, isMoved: boolean): Promise<Kept> {
     const { storage, engine } = this.#parts;
     const { links } = this.#context;
-    await storage.opened();
+    await storage.opened;
     if (isMoved || !links) return engine.add(entry, isWanted, isMoved);
     const filled = await links.refresh(entry, this.#parts, engine.store.read);
     const merged = await links.merge?.(filled, this.#parts, this.#forget);

@@ -68,7 +68,7 @@ function start(maxAnswers = 1000) {
       outcome = 'under way';
       work.then(
         () => (outcome = 'delivered'),
-        (error: Error) => (outcome = error.message),
+        (error: unknown) => (outcome = (error as Error).message),
       );
     };
     for (const listener of listeners) listener({ tag, waitUntil });

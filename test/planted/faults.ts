@@ -461,8 +461,8 @@ export const faults: readonly Fault[] = [
   fault(
     'a lock is never granted: the entries of a tab that has died wait for ever',
     ownership,
-    'stop: this.#lock(owner, () => void this.#take(owner, request)),',
-    'stop: this.#lock(owner, () => {}),',
+    'stop = this.#lock(owner, () => void this.#take(owner, token));',
+    'stop = this.#lock(owner, () => {});',
     'outbox/ownership.node.test.ts',
   ),
   fault(

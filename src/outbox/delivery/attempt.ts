@@ -190,24 +190,11 @@ export interface FailedAttempt extends Failed {
 
 type Attempted = { readonly kind: 'done'; readonly data: unknown } | FailedAttempt | Unkept;
 
-class EntryOwner extends Owner<Operation> {
-  readonly #entry: Row;
-  readonly #onChange: SendOptions['onChange'];
-  constructor(entry: Row, onChange: SendOptions['onChange']) {
-    super();
-    this.#entry = entry;
-    this.#onChange = onChange;
-  }
-  override onChange(operation: Operation): void {
-    this.#onChange(this.#entry, operation);
-  }
-}
-
 /** An entry that has timed out has twice as long the next time: a slow line, or a large body. A hang still ends. */
 const mostDoublings = 3;
 
 /** One attempt at an entry, by the same rules as all that this instance sends. */
-export class EntryAttempt {
+export class EntryAttempt extends Owner<Operation> {
   readonly #sender: SenderContext;
   readonly #running: Running;
   readonly #options: SendOptions;
@@ -219,6 +206,7 @@ export class EntryAttempt {
     const { entry, controller } = running;
     const { definition, isUrged, before } = options;
     const { idempotent } = definition.handler;
+    super();
     this.#sender = sender;
     this.#running = running;
     this.#options = options;
@@ -239,13 +227,17 @@ export class EntryAttempt {
     this.#idle = new IdleLimit(sender, running, definition.policy);
   }
 
+  override onChange(operation: Operation): void {
+    this.#options.onChange(this.#running.entry, operation);
+  }
+
   /** Never rejects. */
   async send(): Promise<Attempted> {
     const { executions } = this.#sender.operations;
-    const { definition, onChange } = this.#options;
+    const { definition } = this.#options;
     const [submission, operation] = [this.#submission, this.#operation];
     this.#running.begin(operation);
-    operation.attend(new EntryOwner(this.#running.entry, onChange));
+    operation.attend(this);
     operation.notifyOwner();
     const isIdle = (): boolean => this.#running.open === 0;
     const execution: Execution = { submission, operation, isIdle };
