@@ -25,7 +25,7 @@ interface Failed {
     readonly endsWithOwner?: boolean | undefined;
   };
   readonly effects: Effects;
-  readonly submission?: { readonly isRepeatable: boolean } | undefined;
+  readonly submission?: { readonly isTaken: boolean } | undefined;
   readonly policyOf: (facts?: RequestFacts) => Policy;
   readonly view: (facts?: RequestFacts) => OperationFacts;
   readonly emit: (detail: EventDetail) => void;
@@ -305,7 +305,7 @@ const isUnrepeatable = ({ ref, given, effects }: Failed): boolean =>
  * sent others before that one. Where it has taken its key, the app says that they carry it.
  */
 const isUnseen = ({ ref, submission }: Failed, failed: object | undefined): boolean =>
-  ref.kind === 'mutation' && !failed && !submission?.isRepeatable;
+  ref.kind === 'mutation' && !failed && !submission?.isTaken;
 
 /** Makes the error that an operation ends with cover all of its requests. */
 export function speakForAll(error: unknown, failure: Failure, processed: Processed): Failure {
