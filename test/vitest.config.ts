@@ -42,7 +42,7 @@ const floorAlias = Object.entries(floorNames).map(([name, floor]) => ({
   replacement: floor,
 }));
 
-/** Those of the recipes in docs/clients.md. */
+/** Those of the recipes in docs/clients. */
 export const clients = [
   '@apollo/client',
   '@bufbuild/protobuf/codegenv2',

@@ -32,7 +32,7 @@ export { recordBehind, runOf } from './react-query/mutation/record.ts';
 export { mutationStatus, type MutationTarget } from './react-query/status/mutation.ts';
 export { queryStatus, queryStatusesOf } from './react-query/status/query.ts';
 export type { AnyPauseReason, RetryControls, RetryState } from './react-query/status/status.ts';
-export { createUnloaded, loaded, type Unloaded } from './react-query/status/unloaded.ts';
+export { UnloadedQueries, loaded, type Unloaded } from './react-query/status/unloaded.ts';
 export type { Steadfetch } from './react-query/steadfetch.ts';
 
 // idempotency

@@ -1,8 +1,8 @@
-import type { Meter } from '@opentelemetry/api';
+import type { Attributes, Meter, ObservableCallback } from '@opentelemetry/api';
 import type { Readable } from '../core/lib/store.ts';
 import type { OutboxState } from '../outbox/state.ts';
 import type { Outcome, PauseReason } from '../core/internal.ts';
-import type { TelemetryEvent } from '../telemetry/subscribe-all.ts';
+import { byType, type TelemetryEvent } from '../telemetry/subscribe-all.ts';
 import { errorOf, methodOf, serverOf } from './attributes.ts';
 
 interface OpenPause {
@@ -10,105 +10,99 @@ interface OpenPause {
   readonly reason: PauseReason;
 }
 
-interface Measures {
-  readonly record: (event: TelemetryEvent) => void;
-  readonly end: () => void;
-}
-
-/** The metrics that instrumentations of `fetch` cannot have. Durations are in seconds. */
-export function createMeasures(meter: Meter, outbox: Readable<OutboxState> | undefined): Measures {
+/** Durations are in seconds. */
+function createInstruments(meter: Meter) {
   const duration = (name: string, description: string) =>
     meter.createHistogram(name, { unit: 's', description });
-  const operations = duration(
-    'steadfetch.operation.duration',
-    'How long operations took, with all their attempts and pauses.',
-  );
-  const pauses = duration('steadfetch.pause.duration', 'How long operations were paused.');
-  const outages = duration(
-    'steadfetch.outage.duration',
-    'How long endpoints and origins were down.',
-  );
-  const outageCount = meter.createCounter('steadfetch.outages', {
-    unit: '{outage}',
-    description: 'How often an endpoint or an origin went down.',
-  });
-  const retries = meter.createCounter('steadfetch.retries', {
-    unit: '{retry}',
-    description: 'Retries that were decided on.',
-  });
-  const deadLetters = meter.createObservableGauge('steadfetch.outbox.dead_letters', {
-    unit: '{entry}',
-    description: 'Entries of the outbox that cannot be delivered.',
-  });
-  const observe: Parameters<typeof deadLetters.addCallback>[0] = (result) => {
-    const dead = outbox?.getState().dead;
-    if (dead !== undefined) result.observe(dead);
+  return {
+    operations: duration(
+      'steadfetch.operation.duration',
+      'How long operations took, with all their attempts and pauses.',
+    ),
+    pauses: duration('steadfetch.pause.duration', 'How long operations were paused.'),
+    outages: duration('steadfetch.outage.duration', 'How long endpoints and origins were down.'),
+    outageCount: meter.createCounter('steadfetch.outages', {
+      unit: '{outage}',
+      description: 'How often an endpoint or an origin went down.',
+    }),
+    retries: meter.createCounter('steadfetch.retries', {
+      unit: '{retry}',
+      description: 'Retries that were decided on.',
+    }),
+    deadLetters: meter.createObservableGauge('steadfetch.outbox.dead_letters', {
+      unit: '{entry}',
+      description: 'Entries of the outbox that cannot be delivered.',
+    }),
   };
-  deadLetters.addCallback(observe);
+}
 
-  const begun = new Set<number>();
-  const paused = new Map<number, OpenPause>();
-  const failures = new Map<number, Outcome>();
-  const endPause = (id: number, at: number, result: string): void => {
-    const open = paused.get(id);
-    paused.delete(id);
+/** The metrics that instrumentations of `fetch` cannot have. */
+export class Measures {
+  readonly #instruments: ReturnType<typeof createInstruments>;
+  readonly #observe: ObservableCallback;
+  readonly #begun = new Set<number>();
+  readonly #paused = new Map<number, OpenPause>();
+  readonly #failures = new Map<number, Outcome>();
+
+  constructor(meter: Meter, outbox: Readable<OutboxState> | undefined) {
+    this.#instruments = createInstruments(meter);
+    this.#observe = (result) => {
+      const dead = outbox?.getState().dead;
+      if (dead !== undefined) result.observe(dead);
+    };
+    this.#instruments.deadLetters.addCallback(this.#observe);
+  }
+
+  /** Measures an event. Those without a function here are covered by their start or end. */
+  readonly record: (event: TelemetryEvent) => void = byType({
+    'operation:start': ({ operation: { id } }) => void this.#begun.add(id),
+    decision: ({ operation: { id }, decision, failure, method, url }) => {
+      if (this.#begun.has(id)) this.#failures.set(id, failure);
+      if (decision.kind !== 'retry') return;
+      this.#instruments.retries.add(1, {
+        'steadfetch.reason': decision.reason,
+        ...(method !== undefined && methodOf(method)),
+        ...(url !== undefined && serverOf(url)),
+      });
+    },
+    'pause:start': ({ operation: { id }, at, reason }) => {
+      if (!this.#paused.has(id)) this.#paused.set(id, { at, reason });
+    },
+    'pause:end': ({ operation: { id }, at, result }) => this.#endPause(id, at, result),
+    'operation:end': ({ operation: { id, kind, startedAt }, at, result }) => {
+      this.#endPause(id, at, 'dropped');
+      const failure = this.#failures.get(id);
+      this.#failures.delete(id);
+      // The operation began before the measurement.
+      if (!this.#begun.delete(id)) return;
+      this.#instruments.operations.record((at - startedAt) / 1000, {
+        'steadfetch.operation.kind': kind,
+        'steadfetch.operation.result': result,
+        ...(result === 'failed' && failure && errorOf(failure)),
+      });
+    },
+    'outage:start': (event) => this.#instruments.outageCount.add(1, outageOf(event)),
+    'outage:end': (event) => this.#instruments.outages.record(event.downMs / 1000, outageOf(event)),
+  });
+
+  #endPause(id: number, at: number, result: string): void {
+    const open = this.#paused.get(id);
+    this.#paused.delete(id);
     if (!open) return;
-    const attributes = {
+    this.#instruments.pauses.record((at - open.at) / 1000, {
       'steadfetch.pause.reason': open.reason,
       'steadfetch.pause.result': result,
-    };
-    pauses.record((at - open.at) / 1000, attributes);
-  };
+    });
+  }
 
-  const record = (event: TelemetryEvent): void => {
-    switch (event.type) {
-      case 'operation:start':
-        begun.add(event.operation.id);
-        return;
-      case 'decision': {
-        const { decision, failure, method, url } = event;
-        const { id } = event.operation;
-        if (begun.has(id)) failures.set(id, failure);
-        if (decision.kind !== 'retry') return;
-        retries.add(1, {
-          'steadfetch.reason': decision.reason,
-          ...(method !== undefined && methodOf(method)),
-          ...(url !== undefined && serverOf(url)),
-        });
-        return;
-      }
-      case 'pause:start': {
-        const { id } = event.operation;
-        if (!paused.has(id)) paused.set(id, { at: event.at, reason: event.reason });
-        return;
-      }
-      case 'pause:end':
-        return endPause(event.operation.id, event.at, event.result);
-      case 'operation:end': {
-        const { id, kind, startedAt } = event.operation;
-        endPause(id, event.at, 'dropped');
-        const failure = failures.get(id);
-        failures.delete(id);
-        // The operation began before the measurement.
-        if (!begun.delete(id)) return;
-        operations.record((event.at - startedAt) / 1000, {
-          'steadfetch.operation.kind': kind,
-          'steadfetch.operation.result': event.result,
-          ...(event.result === 'failed' && failure && errorOf(failure)),
-        });
-        return;
-      }
-      case 'outage:start':
-      case 'outage:end': {
-        const scope = event.endpoint === undefined ? 'origin' : 'endpoint';
-        const attributes = { 'steadfetch.outage.scope': scope, ...serverOf(event.origin) };
-        if (event.type === 'outage:start') outageCount.add(1, attributes);
-        else outages.record(event.downMs / 1000, attributes);
-        return;
-      }
-      default:
-      // Other events are covered by their start or end.
-    }
-  };
-  return { record, end: (): void => deadLetters.removeCallback(observe) };
+  end(): void {
+    this.#instruments.deadLetters.removeCallback(this.#observe);
+  }
 }
+
+type Outage = Extract<TelemetryEvent, { readonly type: 'outage:start' | 'outage:end' }>;
+
+const outageOf = ({ origin, endpoint }: Outage): Attributes => ({
+  'steadfetch.outage.scope': endpoint === undefined ? 'origin' : 'endpoint',
+  ...serverOf(origin),
+});

@@ -11,6 +11,7 @@ import {
 } from '@opentelemetry/api';
 import { failures, type Enter, type Outcome, type SteadfetchEvent } from '../core/internal.ts';
 import { toJson } from '../core/lib/json.ts';
+import { byType } from '../telemetry/subscribe-all.ts';
 import { errorOf, methodOf, statusOf, urlOf } from './attributes.ts';
 
 interface Shown {
@@ -35,39 +36,94 @@ interface OpenRequest {
   readonly operation: number;
 }
 
-interface Spans {
-  readonly record: (event: SteadfetchEvent) => void;
-  /** Runs in the span of its request, or else of its operation: spans created within are of its trace. */
-  readonly enter: Enter;
-  /** Ends the open spans. */
-  readonly end: () => void;
-}
-
 /** Converts epoch milliseconds. A single number could be read as the time since the page began. */
 const timeOf = (ms: number): HrTime => [Math.floor(ms / 1000), Math.floor((ms % 1000) * 1e6)];
 
 /** Spans of operations and requests, with the times of their events. */
-export function createSpans(
-  tracer: Tracer,
-  now: () => number,
-  { hasRequests, hasQuery, hasKey }: Shown,
-): Spans {
-  const operations = new Map<number, OpenOperation>();
-  const requests = new Map<number, OpenRequest>();
+export class Spans {
+  readonly #tracer: Tracer;
+  readonly #now: () => number;
+  readonly #shown: Shown;
+  readonly #operations = new Map<number, OpenOperation>();
+  readonly #requests = new Map<number, OpenRequest>();
 
-  const endRequest = (request: number, outcome: Outcome, at: HrTime): void => {
-    const span = requests.get(request)?.span;
-    requests.delete(request);
+  constructor(tracer: Tracer, now: () => number, shown: Shown) {
+    this.#tracer = tracer;
+    this.#now = now;
+    this.#shown = shown;
+  }
+
+  /** Records an event. Attempts are covered by their requests. */
+  readonly record: (event: SteadfetchEvent) => void = byType({
+    'operation:start': ({ operation: { id, kind, queryKey }, at }) => {
+      const around = context.active();
+      const key = this.#shown.hasKey && queryKey;
+      const attributes: Attributes = {
+        'steadfetch.operation.id': id,
+        'steadfetch.operation.kind': kind,
+        ...(key && { 'steadfetch.query.key': JSON.stringify(key, toJson) }),
+      };
+      const span = this.#tracer.startSpan(kind, { startTime: timeOf(at), attributes }, around);
+      this.#operations.set(id, { span, inside: trace.setSpan(around, span), failed: new Map() });
+    },
+    'request:start': ({ operation: { id, attempt }, at, request, method, url }) => {
+      if (!this.#shown.hasRequests) return;
+      const open = this.#operations.get(id);
+      // Plain mutations and lone requests emit no start.
+      const resends = open ? open.failed.get(`${method} ${url}`) : attempt - 1;
+      const attributes: Attributes = {
+        ...methodOf(method),
+        ...urlOf(url, this.#shown.hasQuery),
+        ...(resends && { 'http.request.resend_count': resends }),
+      };
+      const name = attributes['http.request.method'] === method ? method : 'HTTP';
+      const options = { kind: SpanKind.CLIENT, startTime: timeOf(at), attributes };
+      const span = this.#tracer.startSpan(name, options, open?.inside ?? context.active());
+      this.#requests.set(request, { span, operation: id });
+    },
+    'request:end': ({ operation: { id }, at, request, method, url, outcome }) => {
+      const target = `${method} ${url}`;
+      const failed = this.#operations.get(id)?.failed;
+      if (outcome.kind !== 'ok') failed?.set(target, (failed.get(target) ?? 0) + 1);
+      this.#endRequest(request, outcome, timeOf(at));
+    },
+    'pause:start': (event) =>
+      this.#addEvent(event, 'pause', { 'steadfetch.pause.reason': event.reason }),
+    'pause:end': (event) =>
+      this.#addEvent(event, 'pause.end', { 'steadfetch.pause.result': event.result }),
+    decision: (event) => {
+      const { decision, failure, operation } = event;
+      const open = this.#operations.get(operation.id);
+      if (open) this.#operations.set(operation.id, { ...open, failure });
+      this.#addEvent(event, decision.kind, {
+        'steadfetch.reason': decision.reason,
+        ...(decision.kind === 'retry' && { 'steadfetch.retry.delay_ms': decision.delayMs }),
+        ...errorOf(failure),
+      });
+    },
+    'operation:end': ({ operation: { id, attempt }, at, result }) =>
+      this.#endOperation(id, timeOf(at), result, attempt),
+  });
+
+  #addEvent({ operation, at }: SteadfetchEvent, name: string, attributes: Attributes): void {
+    const span = this.#operations.get(operation.id)?.span;
+    span?.addEvent(`steadfetch.${name}`, attributes, timeOf(at));
+  }
+
+  #endRequest(request: number, outcome: Outcome, at: HrTime): void {
+    const span = this.#requests.get(request)?.span;
+    this.#requests.delete(request);
     if (!span) return;
     span.setAttributes({ ...statusOf(outcome), ...errorOf(outcome) });
     endSpan(span, outcome, at);
-  };
-  const endOperation = (id: number, at: HrTime, result: string, attempt?: number): void => {
+  }
+
+  #endOperation(id: number, at: HrTime, result: string, attempt?: number): void {
     // Requests that are still in flight emit nothing more.
-    for (const [request, { operation }] of requests)
-      if (operation === id) endRequest(request, failures.aborted, at);
-    const open = operations.get(id);
-    operations.delete(id);
+    for (const [request, { operation }] of this.#requests)
+      if (operation === id) this.#endRequest(request, failures.aborted, at);
+    const open = this.#operations.get(id);
+    this.#operations.delete(id);
     if (!open) return;
     const { span, failure } = open;
     span.setAttributes({ 'steadfetch.operation.result': result });
@@ -75,83 +131,22 @@ export function createSpans(
     if (result !== 'failed' || !failure) return span.end(at);
     span.setAttributes(errorOf(failure));
     endSpan(span, failure, at);
+  }
+
+  /** Runs in the span of its request, or else of its operation: spans created within are of its trace. */
+  readonly enter: Enter = (operation, request, run) => {
+    const inside = this.#operations.get(operation)?.inside;
+    const span = request === undefined ? undefined : this.#requests.get(request)?.span;
+    const own = span ? trace.setSpan(inside ?? context.active(), span) : inside;
+    return own ? context.with(own, run) : run();
   };
 
-  const record = (event: SteadfetchEvent): void => {
-    const { id, kind, attempt, queryKey } = event.operation;
-    const at = timeOf(event.at);
-    const open = operations.get(id);
-    const addEvent = (name: string, attributes: Attributes): void =>
-      void open?.span.addEvent(`steadfetch.${name}`, attributes, at);
-
-    switch (event.type) {
-      case 'operation:start': {
-        const around = context.active();
-        const attributes: Attributes = {
-          'steadfetch.operation.id': id,
-          'steadfetch.operation.kind': kind,
-          ...(hasKey && queryKey && { 'steadfetch.query.key': JSON.stringify(queryKey, toJson) }),
-        };
-        const span = tracer.startSpan(kind, { startTime: at, attributes }, around);
-        operations.set(id, { span, inside: trace.setSpan(around, span), failed: new Map() });
-        return;
-      }
-      case 'request:start': {
-        if (!hasRequests) return;
-        const { request, method, url } = event;
-        // Plain mutations and lone requests emit no start.
-        const resends = open ? open.failed.get(`${method} ${url}`) : attempt - 1;
-        const attributes: Attributes = {
-          ...methodOf(method),
-          ...urlOf(url, hasQuery),
-          ...(resends && { 'http.request.resend_count': resends }),
-        };
-        const name = attributes['http.request.method'] === method ? method : 'HTTP';
-        const options = { kind: SpanKind.CLIENT, startTime: at, attributes };
-        const span = tracer.startSpan(name, options, open?.inside ?? context.active());
-        requests.set(request, { span, operation: id });
-        return;
-      }
-      case 'request:end': {
-        const { request, method, url, outcome } = event;
-        const target = `${method} ${url}`;
-        if (outcome.kind !== 'ok') open?.failed.set(target, (open.failed.get(target) ?? 0) + 1);
-        return endRequest(request, outcome, at);
-      }
-      case 'pause:start':
-        return addEvent('pause', { 'steadfetch.pause.reason': event.reason });
-      case 'pause:end':
-        return addEvent('pause.end', { 'steadfetch.pause.result': event.result });
-      case 'decision': {
-        const { decision, failure } = event;
-        if (open) operations.set(id, { ...open, failure });
-        const delayMs = decision.kind === 'retry' ? decision.delayMs : undefined;
-        return addEvent(decision.kind, {
-          'steadfetch.reason': decision.reason,
-          ...(delayMs !== undefined && { 'steadfetch.retry.delay_ms': delayMs }),
-          ...errorOf(failure),
-        });
-      }
-      case 'operation:end':
-        return endOperation(id, at, event.result, attempt);
-      default:
-      // Attempts are covered by their requests.
-    }
-  };
-  return {
-    record,
-    enter(operation, request, run) {
-      const inside = operations.get(operation)?.inside;
-      const span = request === undefined ? undefined : requests.get(request)?.span;
-      const own = span ? trace.setSpan(inside ?? context.active(), span) : inside;
-      return own ? context.with(own, run) : run();
-    },
-    end() {
-      const at = timeOf(now());
-      for (const id of operations.keys()) endOperation(id, at, 'unknown');
-      for (const request of requests.keys()) endRequest(request, failures.aborted, at);
-    },
-  };
+  /** Ends the open spans. */
+  end(): void {
+    const at = timeOf(this.#now());
+    for (const id of this.#operations.keys()) this.#endOperation(id, at, 'unknown');
+    for (const request of this.#requests.keys()) this.#endRequest(request, failures.aborted, at);
+  }
 }
 
 /** An abort by the caller is not an error. */

@@ -3,8 +3,8 @@ import { isBoolean } from '../core/lib/input/callback.ts';
 import { checkNames, checkValue, isFunction } from '../core/lib/input/check.ts';
 import { instanceOfSteady, type Steadfetch } from '../core/internal.ts';
 import { subscribeAll, type TelemetrySources } from '../telemetry/subscribe-all.ts';
-import { createMeasures } from './measures.ts';
-import { createSpans } from './spans.ts';
+import { Measures } from './measures.ts';
+import { Spans } from './spans.ts';
 import { inDevelopment } from '../core/lib/development.ts';
 
 /** The options of {@link traceOperations}. */
@@ -53,18 +53,18 @@ export function traceOperations(steady: Steadfetch, options: TraceOptions = {}):
     checkValue(operation, name, options[name], isBoolean, 'true or false');
   const tracer = checkValue(operation, 'tracer', options.tracer, isTracer, 'a Tracer');
   const meter = checkValue(operation, 'meter', options.meter, isMeter, 'a Meter');
-  const spans = createSpans(tracer ?? trace.getTracer('steadfetch'), () => wall.now(), {
+  const spans = new Spans(tracer ?? trace.getTracer('steadfetch'), () => wall.now(), {
     hasRequests: isOn('requestSpans') ?? true,
     hasQuery: isOn('showQueryStrings') ?? false,
     hasKey: isOn('showQueryKeys') ?? false,
   });
-  const measures = createMeasures(meter ?? metrics.getMeter('steadfetch'), outbox);
+  const measures = new Measures(meter ?? metrics.getMeter('steadfetch'), outbox);
   // Two subscriptions, so that an error in one does not cost the other its events.
   const stops = [
     emitter.subscribe(spans.record, spans.enter),
     subscribeAll(steady, measures.record),
-    spans.end,
-    measures.end,
+    () => spans.end(),
+    () => measures.end(),
   ];
   return () => {
     for (const stop of stops) stop();

@@ -3,153 +3,16 @@ import {
   failures,
   isSteadfetchError,
   reportFailure,
-  type Decision,
-  type Operation,
 } from '../core/internal.ts';
-import { promptBeforeUnload } from '../core/lib/browser/page.ts';
-import type { Clock } from '../core/lib/clock.ts';
 import { reject } from '../core/lib/input/check.ts';
-import type { Codec } from './codec.ts';
-import { discarded, disposedOf, type EntryFacts } from './errors.ts';
-import { type HandlerDefinition, scopeOf } from './handler.ts';
+import type { OutboxPage } from './delivery/page.ts';
+import { discarded, disposedOf } from './errors.ts';
+import { definitionOf, scopeOf } from './handler.ts';
 import { keysIn } from './links/answer-of.ts';
-import type { EntryLinks } from './links/entry-links.ts';
-import { laneOf, type Row, type Unplaced, unplace, untried } from './store/row.ts';
+import type { Kept, OnProgress, Receipt } from './receipts.ts';
+import { laneOf, type Row, type Unplaced, untried } from './store/row.ts';
 import type { RowStore } from './store/row-store.ts';
 
-/** The state of a submission of this tab. */
-export interface Progress {
-  readonly attempt: number;
-  /** The attempt that is under way, or was last. */
-  readonly operation?: Operation;
-  /** When it is sent next; undefined while it is being sent. */
-  readonly retryAt?: number | undefined;
-  readonly decision?: Decision | undefined;
-  readonly error?: unknown;
-}
-
-type OnProgress = (progress: Progress) => void;
-
-/** The part of an entry that the page which submitted it holds until its end. */
-export interface Receipt {
-  readonly facts: EntryFacts;
-  /** Its result, for as many as ask. */
-  readonly promise: Promise<unknown>;
-  readonly resolve: (data: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  /** Of the caller that has asked last. */
-  readonly onProgress?: OnProgress | undefined;
-  /** As it is kept; undefined before. */
-  readonly entry?: Unplaced | undefined;
-  /** The database that has it, where other tabs find it. */
-  readonly savedIn?: string | undefined;
-  /** It is there, or in this page alone: it may have been sent. */
-  readonly isKept?: boolean;
-}
-
-function createReceipt(facts: EntryFacts): Receipt {
-  let end!: Pick<Receipt, 'resolve' | 'reject'>;
-  const promise = new Promise<unknown>((resolve, refuse) => (end = { resolve, reject: refuse }));
-  // A caller that does not look at it finds its end among the entries.
-  promise.catch(() => {});
-  return { facts, promise, ...end };
-}
-
-/**
- * The submissions of this page whose end is not known. As long as one of them is not on the disk, the browser asks
- * before the page is left.
- */
-export class Receipts {
-  readonly #known: Map<string, Receipt> = new Map();
-  readonly #unsaved: Set<string> = new Set();
-  #stay: (() => void) | undefined;
-
-  /** The receipt for the entry with this id: the same one for as many as ask. */
-  begin(facts: EntryFacts, onProgress: OnProgress | undefined): Receipt {
-    const { id } = facts;
-    const known = this.#known.get(id);
-    const receipt = { ...(known ?? createReceipt(facts)), onProgress };
-    this.#known.set(id, receipt);
-    if (!known) this.#setSaved(id, false);
-    return receipt;
-  }
-
-  get(id: string): Receipt | undefined {
-    return this.#known.get(id);
-  }
-
-  all(): readonly (readonly [id: string, Receipt])[] {
-    return [...this.#known];
-  }
-
-  /** Whether its submitter still waits for the entry with this id. */
-  isOpen(id: string, { promise }: Receipt): boolean {
-    return this.#known.get(id)?.promise === promise;
-  }
-
-  /** It is about to be kept so. */
-  keep(id: string, entry: Unplaced): void {
-    this.#update(id, { entry });
-  }
-
-  /** It is kept, in this database: then the page can be left; or (without one) in this page alone. */
-  save(id: string, savedIn: string | undefined): void {
-    if (this.#update(id, { savedIn, isKept: true })) this.#setSaved(id, savedIn !== undefined);
-  }
-
-  resolve(id: string, data: unknown): void {
-    this.#take(id)?.resolve(data);
-  }
-
-  reject(id: string, error: unknown): void {
-    this.#take(id)?.reject(error);
-  }
-
-  /** It has another id from now on; or it is one now with another entry, and ends as that does. */
-  rename(id: string, next: string, entry?: Row): void {
-    const known = this.#known.get(id);
-    const other = this.#known.get(next);
-    this.#known.delete(id);
-    if (known && other) void other.promise.then(known.resolve, known.reject);
-    const going = other ?? known;
-    if (!going) return;
-    const renamed = entry
-      ? { facts: entry, entry: unplace(entry) }
-      : { facts: { ...going.facts, id: next }, entry: undefined };
-    this.#known.set(next, { ...going, ...renamed });
-    if (this.#unsaved.delete(id)) this.#unsaved.add(next);
-  }
-
-  /** Reports the progress of an entry to its submitter. */
-  report({ id, attempts: attempt }: Row, progress: Omit<Progress, 'attempt'>): void {
-    this.#known.get(id)?.onProgress?.({ ...progress, attempt });
-  }
-
-  #update(id: string, part: Partial<Receipt>): boolean {
-    const known = this.#known.get(id);
-    if (known) this.#known.set(id, { ...known, ...part });
-    return !!known;
-  }
-
-  #take(id: string): Receipt | undefined {
-    const known = this.#known.get(id);
-    this.#known.delete(id);
-    this.#setSaved(id, true);
-    return known;
-  }
-
-  #setSaved(id: string, isSaved: boolean): void {
-    if (isSaved) this.#unsaved.delete(id);
-    else this.#unsaved.add(id);
-    if (this.#unsaved.size > 0) this.#stay ??= promptBeforeUnload();
-    else {
-      this.#stay?.();
-      this.#stay = undefined;
-    }
-  }
-}
-
-/** A submission that a form keeps. */
 interface GivenSubmission {
   readonly key: string;
   readonly createdAt: number;
@@ -157,35 +20,13 @@ interface GivenSubmission {
   readonly wasSent?: boolean | undefined;
 }
 
-/** The result of `submit`. */
 interface Submitted {
   readonly idempotencyKey: string;
-  /** Resolves once it is kept; `isDurable` says whether on the disk. */
   readonly saved: Promise<{ readonly isDurable: boolean }>;
-  /** Resolves with its result, whichever tab has delivered it. */
   readonly delivered: Promise<unknown>;
 }
 
-/** An entry as it is kept. */
-export interface Kept {
-  readonly entry: Row;
-  /** The database that has it; undefined where it is in this page alone. */
-  readonly savedIn: string | undefined;
-}
-
-/** The parts that submissions are made of. */
-interface EnqueuerContext {
-  readonly clock: Clock;
-  readonly handlers: ReadonlyMap<string, HandlerDefinition>;
-  readonly codec: Codec;
-  readonly receipts: Receipts;
-  readonly links: EntryLinks | undefined;
-}
-
-/** Where submissions are kept. */
 interface Keeper {
-  /** The entry with the answers that it refers to, as far as they are known. */
-  readonly refresh: (entry: Unplaced) => Promise<Unplaced>;
   readonly add: (entry: Unplaced, isWanted: () => boolean, isMoved: boolean) => Promise<Kept>;
   readonly discard: (id: string) => Promise<unknown>;
   /** Is told of each entry that is kept, as it is there; another press may have been first. */
@@ -194,14 +35,14 @@ interface Keeper {
 
 /** Keeps what is submitted, one after the other in the order in which it was. */
 export class Enqueuer {
-  readonly #context: EnqueuerContext;
+  readonly #page: OutboxPage;
   readonly #keeper: Keeper;
   readonly #tab: string = createIdempotencyKey();
   #turn: Promise<unknown> = Promise.resolve();
   #isOver = false;
 
-  constructor(context: EnqueuerContext, keeper: Keeper) {
-    this.#context = context;
+  constructor(page: OutboxPage, keeper: Keeper) {
+    this.#page = page;
     this.#keeper = keeper;
   }
 
@@ -228,7 +69,7 @@ export class Enqueuer {
     generation: string,
     resolve: (id: string) => Promise<void>,
   ): Promise<void> {
-    const { receipts } = this.#context;
+    const { receipts } = this.#page;
     for (const [id, known] of receipts.all()) {
       const { entry, savedIn } = known;
       if (savedIn === undefined) continue;
@@ -256,7 +97,6 @@ export class Enqueuer {
     return before;
   }
 
-  /** Nothing more is taken. */
   close(): void {
     this.#isOver = true;
   }
@@ -267,17 +107,10 @@ export class Enqueuer {
     submission: Partial<GivenSubmission>,
     onProgress: OnProgress | undefined,
   ): Submitted {
-    const { clock, handlers, codec, receipts, links } = this.#context;
+    const { clock, handlers, codec, receipts, links } = this.#page;
     const operation = `outbox '${name}'`;
     if (this.#isOver) throw disposedOf(operation);
-    const definition =
-      handlers.get(name) ??
-      reject(
-        'outbox',
-        'handler',
-        name,
-        process.env.NODE_ENV !== 'production' && `one of ${[...handlers.keys()].join(', ')}`,
-      );
+    const definition = definitionOf('outbox', handlers, name);
     const nowMs = clock.now();
     const { key: id = createIdempotencyKey(), createdAt = nowMs, aheadMs } = submission;
     const { wasSent = false } = submission;
@@ -306,9 +139,7 @@ export class Enqueuer {
     const known = receipts.begin(entry, onProgress);
     const saved = this.#turn.then(async () => {
       try {
-        const whole = await this.#keeper.refresh({ ...entry, variables: await closing });
-        const isDurable = await this.#keep(known, whole, false);
-        return { isDurable };
+        return await this.#keep(known, { ...entry, variables: await closing }, false);
       } catch (error) {
         if (!receipts.get(id)?.isKept && !isSteadfetchError(error)) recordUnkept(error);
         if (receipts.isOpen(id, known)) receipts.reject(id, error);
@@ -319,24 +150,22 @@ export class Enqueuer {
     return { idempotencyKey: id, saved, delivered: known.promise };
   }
 
-  /** @returns whether it is on the disk. */
-  async #keep(known: Receipt, entry: Unplaced, isMoved: boolean): Promise<boolean> {
-    const { receipts } = this.#context;
+  async #keep(known: Receipt, entry: Unplaced, isMoved: boolean): Submitted['saved'] {
+    const { receipts } = this.#page;
     const { add, discard, onKept } = this.#keeper;
     const { id } = entry;
     const isWanted = (): boolean => receipts.isOpen(id, known);
     if (!isWanted()) throw discarded(entry);
-    receipts.keep(id, entry);
-    const { entry: added, savedIn } = await add(entry, isWanted, isMoved);
-    const isDurable = savedIn !== undefined;
+    const kept = await add(entry, isWanted, isMoved);
+    const isDurable = kept.savedIn !== undefined;
     if (!isWanted()) {
       // A user has discarded it meanwhile.
       await discard(id);
       throw discarded(entry);
     }
-    receipts.save(id, savedIn);
-    if (!this.#isOver) await onKept(added, isDurable);
-    return isDurable;
+    receipts.save(kept);
+    if (!this.#isOver) await onKept(kept.entry, isDurable);
+    return { isDurable };
   }
 }
 

@@ -5,7 +5,6 @@ import { readVariables } from './codec.ts';
 import { scopeOf } from './handler.ts';
 import type { Forget } from './clear.ts';
 import type { OutboxParts } from './delivery/engine.ts';
-import type { PageLinks } from './links/outbox-links.ts';
 import { keepResultMs, keysOf } from './store/linked.ts';
 import { isInPage } from './store/memory.ts';
 import { type Settled, pageSize, pagesOf } from './store/row-store.ts';
@@ -24,12 +23,10 @@ export interface OutboxFilter<THandler extends string = string> {
 export class Entries {
   readonly #parts: OutboxParts;
   readonly #forget: Forget;
-  readonly #links: PageLinks | undefined;
 
-  constructor(parts: OutboxParts, forget: Forget, links: PageLinks | undefined) {
+  constructor(parts: OutboxParts, forget: Forget) {
     this.#parts = parts;
     this.#forget = forget;
-    this.#links = links;
   }
 
   readonly list = async ({ state, handler, scope, limit = pageSize }: OutboxFilter = {}): Promise<
@@ -55,7 +52,7 @@ export class Entries {
   readonly find = async (id: string): Promise<OutboxEntry | undefined> => {
     await this.#parts.storage.ready();
     const entry = await this.#parts.engine.store.find(id);
-    return entry && !this.#isOver(entry) ? this.#show(entry) : undefined;
+    return entry?.id === id && !this.#isOver(entry) ? this.#show(entry) : undefined;
   };
 
   /** It is kept only because another may refer to its answer. */
@@ -76,7 +73,7 @@ export class Entries {
 
   /** @returns the new key; undefined when there is no such entry, or it is being sent. */
   readonly edit = async (id: string, variables: unknown): Promise<string | undefined> => {
-    const { clock, codec, handlers, links } = this.#parts;
+    const { clock, codec, engine, handlers, links } = this.#parts;
     const sealed = await codec.encode('outbox.edit', variables);
     return this.#change(id, async (entry) => {
       const definition = handlers.get(entry.handler);
@@ -87,7 +84,7 @@ export class Entries {
       };
       const none = { parents: undefined, thing: undefined };
       const given = { ...entry, ...none, variables: sealed, ...ofHandler };
-      const edited = (await this.#links?.refresh(given)) ?? given;
+      const edited = (await links?.refresh(given, this.#parts, engine.store.read)) ?? given;
       const { version, scope, parents, thing, variables: now } = edited;
       const as = (known: Row): Row => ({
         ...renew(known, clock),
@@ -109,8 +106,8 @@ export class Entries {
     if (!found || found.row.isRead) return false;
     const { row: entry } = found;
     const isInDoubt = entry.isInDoubt || entry.state === 'sending' || entry.state === 'done';
-    this.#forget.one(id, { ...entry, isInDoubt }, error);
-    others.post({ kind: 'discarded', id, isInDoubt });
+    this.#forget.one(entry.id, { ...entry, isInDoubt }, error);
+    others.post({ kind: 'discarded', id: entry.id, isInDoubt });
     this.#parts.onFollow(found);
     this.#parts.onChange();
     return true;
@@ -163,13 +160,14 @@ export class Entries {
     const { memory, receipts, others, storage, engine, onDue, onFollow, onChange } = this.#parts;
     await storage.ready();
     const entry = await engine.store.find(id);
-    const settled = entry && (await act(entry));
+    if (!entry) return undefined;
+    const settled = await act(entry);
     const after = settled?.row;
     if (!after) return undefined;
-    if (after.id !== id) {
-      memory.endWaiting(id, 'cancelled');
-      receipts.rename(id, after.id, after);
-      others.post({ kind: 'renamed', id, next: after.id });
+    if (after.id !== entry.id) {
+      memory.endWaiting(entry.id, 'cancelled');
+      receipts.rename(entry.id, after.id, after);
+      others.post({ kind: 'renamed', id: entry.id, next: after.id });
     }
     onDue(after, true);
     onFollow(settled);
@@ -209,7 +207,7 @@ function redriveSafely(entry: Row, clock: Clock): Row {
 function renew(entry: Row, clock: Clock): Row {
   const id = createIdempotencyKey();
   const fresh = { id, createdAt: clock.now(), aheadMs: undefined, formerIds: keysOf(entry) };
-  return { ...entry, ...untried, ...fresh };
+  return { ...entry, ...untried, ...fresh, claims: entry.claims };
 }
 
 /**

@@ -42,7 +42,7 @@ export type Message =
   | {
       readonly kind: 'paused';
       readonly id: string;
-      readonly attempts: number;
+      readonly claims: number;
       readonly pause: Pause | undefined;
     }
   /** A tab is here that does not know yet what is paused. */
@@ -51,12 +51,10 @@ export type Message =
 /** Of the messages: a tab with another version of them is not understood, and does not understand. */
 const version = 1;
 
-/** A message as it is posted. */
 export function write(message: Message): object {
   return { ...message, version };
 }
 
-/** The texts that a message of each kind has. */
 const texts: Readonly<Record<Message['kind'], readonly string[]>> = {
   owner: [],
   changed: [],
@@ -80,14 +78,11 @@ export function read(posted: unknown): Message | undefined {
   return isWhole ? (posted as Message) : undefined;
 }
 
-/** A function for each kind of message. */
 export type Listeners = {
   readonly [K in Message['kind']]: (message: Extract<Message, { readonly kind: K }>) => void;
 };
 
-/** The other tabs of an outbox. */
 export class OtherTabs {
-  /** Whether the other tabs can be told anything. */
   readonly isOpen: boolean;
   readonly #channel: ReturnType<TabPorts['open']>;
   #isOver = false;
@@ -121,12 +116,11 @@ export class OtherTabs {
 }
 
 /** Which attempt it is: an entry that another tab has taken over since is at another. */
-type AttemptRef = Pick<Row, 'id' | 'attempts'>;
+type AttemptRef = Pick<Row, 'id' | 'claims'>;
 
-/** The message about one attempt. */
 type Said = Extract<Message, { readonly kind: 'paused' }>;
 
-const nameOf = ({ id, attempts }: AttemptRef): string => `${attempts} ${id}`;
+const nameOf = ({ id, claims }: AttemptRef): string => `${claims} ${id}`;
 
 /**
  * The pauses of the attempts of all tabs. On the disk such an entry is being sent: each tab posts its pauses to
@@ -154,14 +148,13 @@ export class Pauses {
   }
 
   /** An attempt of this tab waits, waits for something else, or waits no more. */
-  record({ id, attempts }: AttemptRef, { pauses }: Operation): void {
-    const said = { kind: 'paused', id, attempts, pause: pauses.list[0]?.pause } as const;
+  record({ id, claims }: AttemptRef, { pauses }: Operation): void {
+    const said = { kind: 'paused', id, claims, pause: pauses.list[0]?.pause } as const;
     if (said.pause === this.#own.get(nameOf(said))?.pause) return;
     keep(said, this.#own);
     this.#post(said);
   }
 
-  /** Another tab says so. */
   receive(said: Said): void {
     keep(said, this.#received);
   }
@@ -172,7 +165,6 @@ export class Pauses {
     this.#post({ kind: 'here' });
   }
 
-  /** Another tab asks. */
   answer(): void {
     for (const said of this.#own.values()) this.#post(said);
   }
@@ -183,7 +175,6 @@ function keep(said: Said, all: Map<string, Said>): void {
   else all.delete(nameOf(said));
 }
 
-/** The entries that are known to be paused. */
 export type PausedEntries = Pick<Pauses, 'of' | 'ids'>;
 
 /**

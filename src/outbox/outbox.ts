@@ -1,21 +1,15 @@
 import { type Alarm, startAlarm } from '../core/lib/timer.ts';
-import type { Network, TabLife, TabPorts } from '../core/internal.ts';
+import type { TabLife, TabPorts } from '../core/internal.ts';
 import { ClearMark, Forget, obeyMark } from './clear.ts';
 import { createCodec, type OutboxCipher } from './codec.ts';
-import { Engine } from './delivery/engine.ts';
-import {
-  type Attempt,
-  type EntryListener,
-  type OutboxPage,
-  PageMemory,
-  type SenderContext,
-} from './delivery/page.ts';
-import { Enqueuer, type Receipt, Receipts } from './enqueue.ts';
+import { Engine, type OutboxParts } from './delivery/engine.ts';
+import { type Attempt, type EntryListener, type OutboxPage, PageMemory } from './delivery/page.ts';
+import { Enqueuer } from './enqueue.ts';
 import { Entries } from './entries.ts';
 import { disposedOf, isDecidedElsewhere, leftBehind, toDeadLetter } from './errors.ts';
-import type { HandlerDefinition } from './handler.ts';
-import type { LinksCode, PageLinks } from './links/outbox-links.ts';
+import type { LinksCode } from './links/outbox-links.ts';
 import { type Listeners, OtherTabs, Pauses, Successes } from './messages.ts';
+import { type Kept, type Receipt, Receipts } from './receipts.ts';
 import { Redrive } from './redrive.ts';
 import { createDisplay, type Display, isAnyLeft } from './state.ts';
 import { EntryStorage, type OpenDatabase } from './storage.ts';
@@ -32,15 +26,13 @@ export interface Delivered {
   readonly data: unknown;
 }
 
-export interface OutboxCoreContext {
-  readonly sender: SenderContext;
-  readonly network: Network;
+export interface OutboxCoreContext extends Pick<
+  OutboxPage,
+  'sender' | 'network' | 'name' | 'handlers' | 'parallel'
+> {
   readonly ports: TabPorts;
-  readonly name: string;
-  readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly cipher: OutboxCipher | undefined;
   readonly links: LinksCode | undefined;
-  readonly parallel: number;
   readonly open: OpenDatabase;
   /** Something is to be sent, and this page may not be there to do it. */
   readonly onLeft: () => void;
@@ -59,15 +51,11 @@ const resumeAgainMs = 5000;
  * is announced here, to this tab and to the others.
  */
 export class OutboxCore {
-  readonly display: Display;
   readonly entries: Entries;
   readonly #context: OutboxCoreContext;
-  readonly #page: OutboxPage;
-  readonly #storage: EntryStorage;
-  readonly #engine: Engine;
+  readonly #parts: OutboxParts;
   readonly #redrive: Redrive;
   readonly #forget: Forget;
-  readonly #links: PageLinks | undefined;
   readonly #enqueuer: Enqueuer;
   readonly #successes: Successes;
   readonly #leaveWorld: () => void;
@@ -77,11 +65,46 @@ export class OutboxCore {
   #isDisposed = false;
 
   constructor(context: OutboxCoreContext) {
+    const mark = new ClearMark(context.name);
+    const page = this.#createPage(context, mark);
+    const storage = this.#createStorage(context, page, mark);
+    const engine = new Engine(page, storage, this.#listener);
+    const parts: OutboxParts = { ...page, ...this.#listener, storage, engine };
+    const { sender, ports } = context;
+    this.#context = context;
+    this.#parts = parts;
+    this.#redrive = new Redrive(parts);
+    this.#forget = new Forget(parts, mark);
+    this.entries = new Entries(parts, this.#forget);
+    this.#enqueuer = new Enqueuer(page, {
+      add: (...given) => this.#add(...given),
+      discard: (id) => this.entries.discard(id),
+      onKept: (entry, isDurable) => this.#welcome(entry, isDurable),
+    });
+    this.#successes = new Successes(
+      sender.emitter,
+      page.clock,
+      (origin) => engine.worker.wake(origin),
+      (origin) => isAnyLeft(page.display.getState()) && page.others.post({ kind: 'up', origin }),
+    );
+    const removeSource = sender.waitingWrites.addSource((origin) =>
+      engine.worker.isReleasing(origin),
+    );
+    const unwatch = ports.watch((now) => this.#follow(now));
+    this.#leaveWorld = () => {
+      unwatch();
+      removeSource();
+    };
+    if (!page.others.isOpen) this.#poll();
+    page.pauses.request();
+  }
+
+  #createPage(context: OutboxCoreContext, mark: ClearMark): OutboxPage {
     const { sender, network, ports, name, handlers, cipher, links, parallel } = context;
     const { clock } = sender;
-    const mark = new ClearMark(name);
     const others = new OtherTabs(ports, name, this.#listenToTabs());
-    const page: OutboxPage = {
+    const pauses = new Pauses((message) => others.post(message));
+    return {
       name,
       clock,
       sender,
@@ -93,21 +116,29 @@ export class OutboxCore {
       startedAt: clock.now(),
       receipts: new Receipts(),
       memory: new PageMemory(sender.operations),
-      pauses: new Pauses((message) => others.post(message)),
-      display: createDisplay(clock, async (nowMs) =>
-        this.#storage.isBlind()
+      pauses,
+      display: createDisplay(clock, async (nowMs) => {
+        const { storage, engine } = this.#parts;
+        return storage.isBlind()
           ? undefined
-          : this.#engine.store.count(nowMs, page.pauses).catch(() => undefined),
-      ),
+          : engine.store.count(nowMs, pauses).catch(() => undefined);
+      }),
       others,
       links,
       clearing: () => mark.get(),
     };
-    const storage = new EntryStorage({
+  }
+
+  #createStorage(
+    { open }: OutboxCoreContext,
+    { clock, display }: OutboxPage,
+    mark: ClearMark,
+  ): EntryStorage {
+    return new EntryStorage({
       clock,
-      display: page.display,
+      display,
       open: async (disk) => {
-        const database = await context.open(disk);
+        const database = await open(disk);
         await obeyMark(mark, clock, database);
         return database;
       },
@@ -115,46 +146,11 @@ export class OutboxCore {
       onFollow: this.#announceFollowing,
       onOpen: (about) => void this.#resume(about),
       onLost: () => {
-        this.#engine.forget();
-        this.#engine.worker.disconnect();
+        const { engine } = this.#parts;
+        engine.forget();
+        engine.worker.disconnect();
       },
     });
-    const engine = new Engine(page, storage, {
-      onChange: this.#change,
-      onDue: this.#setDue,
-      onFollow: this.#announceFollowing,
-      onEnd: this.#end,
-      onLoss: () => void this.#redrive.receiveAll(),
-    });
-    const [onDue, onFollow] = [this.#setDue, this.#announceFollowing];
-    const parts = { ...page, storage, engine, onChange: this.#change, onDue, onFollow };
-    this.#context = context;
-    this.#page = page;
-    this.display = page.display;
-    this.#storage = storage;
-    this.#engine = engine;
-    this.#redrive = new Redrive(parts);
-    this.#forget = new Forget(parts, mark);
-    this.#links = links?.attach(parts, this.#forget);
-    this.entries = new Entries(parts, this.#forget, this.#links);
-    const refresh = async (entry: Unplaced): Promise<Unplaced> =>
-      this.#links?.refresh(entry) ?? entry;
-    this.#enqueuer = new Enqueuer(page, {
-      refresh,
-      add: async (entry, isWanted, isMoved) =>
-        (isMoved ? undefined : await this.#links?.coalesce(entry)) ??
-        engine.add(entry, isWanted, isMoved, this.#links && refresh),
-      discard: (id) => this.entries.discard(id),
-      onKept: (entry, isDurable) => this.#welcome(entry, isDurable),
-    });
-    this.#successes = new Successes(
-      sender.emitter,
-      clock,
-      (origin) => engine.worker.wake(origin),
-      (origin) => isAnyLeft(this.display.getState()) && others.post({ kind: 'up', origin }),
-    );
-    this.#leaveWorld = this.#join();
-    page.pauses.request();
   }
 
   readonly submit: Enqueuer['submit'] = (...given) => this.#enqueuer.submit(...given);
@@ -165,7 +161,10 @@ export class OutboxCore {
     return this.entries.discard(id, error);
   };
 
-  /** Forgets all entries, in all tabs. */
+  get display(): Display {
+    return this.#parts.display;
+  }
+
   readonly clear = async (): Promise<void> => {
     if (this.#isDisposed) throw disposedOf('outbox.clear');
     const clearing = this.#forget.all();
@@ -175,8 +174,9 @@ export class OutboxCore {
 
   /** Resolves with what sends the entries, once it is known whether there is a disk; undefined without one. */
   readonly engine = async (): Promise<Engine | undefined> => {
-    await this.#storage.ready();
-    return this.#storage.generation ? this.#engine : undefined;
+    const { storage, engine } = this.#parts;
+    await storage.ready();
+    return storage.generation ? engine : undefined;
   };
 
   /** Nothing more is sent from here; what is kept stays. */
@@ -188,19 +188,20 @@ export class OutboxCore {
     this.#successes.dispose();
     this.#setPoll?.(Infinity);
     this.#setSweep?.(Infinity);
-    this.display.dispose();
-    this.#storage.stop();
-    this.#engine.stop();
+    const { display, storage, engine } = this.#parts;
+    display.dispose();
+    storage.stop();
+    engine.stop();
     this.#leave(({ savedIn }) => savedIn !== undefined);
     void this.#close();
   }
 
   /** Writes that are on their way reach the disk, and a clear is done, before the database is closed. */
   async #close(): Promise<void> {
-    const { others } = this.#page;
+    const { others, storage, engine } = this.#parts;
     await this.#enqueuer.turn();
-    this.#engine.dispose();
-    this.#storage.dispose();
+    engine.dispose();
+    storage.dispose();
     // A tab that does not know of its entries yet finds them.
     others.post({ kind: 'owner' });
     others.close();
@@ -209,7 +210,7 @@ export class OutboxCore {
 
   /** Submitters that still wait learn what becomes of their entries from here on. */
   #leave(isKnown: (receipt: Receipt) => boolean): void {
-    const { receipts } = this.#page;
+    const { receipts } = this.#parts;
     for (const [id, known] of receipts.all())
       if (isKnown(known)) receipts.reject(id, leftBehind(known.facts, known.savedIn !== undefined));
   }
@@ -218,85 +219,70 @@ export class OutboxCore {
     return {
       changed: () => this.display.refresh(),
       owner: () => {
-        void this.#engine.ownership.refresh();
-        this.#engine.worker.refresh();
+        void this.#parts.engine.ownership.refresh();
+        this.#parts.engine.worker.refresh();
       },
       due: ({ owner, seq, isUrged }) =>
-        this.#engine.worker.add({ seq, owner, nextRetryAt: 0 }, isUrged),
+        this.#parts.engine.worker.add({ seq, owner, nextRetryAt: 0 }, isUrged),
       up: ({ origin }) => this.#successes.receive(origin),
       done: ({ id, handler, variables, data }) => {
-        this.#page.memory.endWaiting(id, 'succeeded');
+        this.#parts.memory.endWaiting(id, 'succeeded');
         void this.#announceDelivered({ idempotencyKey: id, handler, variables, data });
         void this.#redrive.resolve(id, { data });
         this.#planSweep();
-        void this.#links?.followInPage(id);
+        this.#followInPage(id);
       },
       ended: ({ id }) => {
-        this.#page.memory.endWaiting(id, 'failed');
+        this.#parts.memory.endWaiting(id, 'failed');
         void this.#redrive.receive(id);
-        void this.#links?.followInPage(id);
+        this.#followInPage(id);
       },
       renamed: ({ id, next }) => {
-        this.#page.memory.endWaiting(id, 'cancelled');
-        this.#page.receipts.rename(id, next);
+        this.#parts.memory.endWaiting(id, 'cancelled');
+        this.#parts.receipts.rename(id, next);
       },
       discarded: ({ id, isInDoubt }) => {
-        const known = this.#page.receipts.get(id);
+        const known = this.#parts.receipts.get(id);
         this.#forget.one(id, known && { ...known.facts, isInDoubt });
       },
       cleared: ({ token }) => void this.#forget.obey(token),
-      paused: (paused) => this.#page.pauses.receive(paused),
-      here: () => this.#page.pauses.answer(),
-    };
-  }
-
-  /** Watches the page and the requests of the instance. @returns what ends that. */
-  #join(): () => void {
-    const { ports, sender } = this.#context;
-    const removeSource = sender.waitingWrites.addSource((origin) =>
-      this.#engine.worker.isReleasing(origin),
-    );
-    const unwatch = ports.watch((now) => this.#follow(now));
-    if (!this.#page.others.isOpen) this.#poll();
-    return () => {
-      unwatch();
-      removeSource();
+      paused: (paused) => this.#parts.pauses.receive(paused),
+      here: () => this.#parts.pauses.answer(),
     };
   }
 
   #follow(now: TabLife): void {
     const wasAway = this.#isAway;
     this.#isAway = now === 'away';
-    const { ownership } = this.#engine;
+    const { ownership } = this.#parts.engine;
     if (now !== 'visible' && ownership.held()[0]) this.#context.onLeft();
     // A page in the back-forward cache cannot hold these.
-    if (this.#isAway) return this.#engine.leave();
+    if (this.#isAway) return this.#parts.engine.leave();
     void ownership.comeBack();
     this.#refresh();
     if (!wasAway) return;
     void this.#redrive.receiveAll();
-    this.#page.pauses.request();
+    this.#parts.pauses.request();
   }
 
   /** Without a channel to the other tabs, each reads for itself what they have changed. */
   #poll(): void {
-    this.#setPoll = startAlarm(this.#page.clock, pollMs, () => {
-      void this.#engine.ownership.refresh();
+    this.#setPoll = startAlarm(this.#parts.clock, pollMs, () => {
+      void this.#parts.engine.ownership.refresh();
       this.#refresh();
       void this.#redrive.receiveAll();
       this.#poll();
     });
   }
 
-  /** Time has passed, or a user is at the page: what is due is read again. */
   #refresh(): void {
-    this.#engine.worker.refresh();
+    this.#parts.engine.worker.refresh();
     this.display.refresh();
   }
 
   /** A database was just opened, or a part of this has failed before. */
   async #resume({ generation, clears }: About): Promise<void> {
-    const [engine, storage] = [this.#engine, this.#storage];
+    const { clock, engine, storage } = this.#parts;
     await engine.takeOpened(clears);
     const steps = [
       // First: what it revives has an end that was not announced yet.
@@ -313,7 +299,7 @@ export class OutboxCore {
       });
     this.display.refresh();
     if (isAgain)
-      startAlarm(this.#page.clock, resumeAgainMs, () => {
+      startAlarm(clock, resumeAgainMs, () => {
         if (storage.generation === generation && !this.#isDisposed)
           void this.#resume({ generation, clears });
       });
@@ -322,27 +308,41 @@ export class OutboxCore {
   /** Forgets results that were not read in time, now and as long as there are others. */
   async #sweep(): Promise<void> {
     // Those that are left are younger; or the clock was set back, and they seem to be.
-    if (await this.#engine.store.sweep(this.#page.clock.now())) this.#planSweep();
+    if (await this.#parts.engine.store.sweep(this.#parts.clock.now())) this.#planSweep();
   }
 
   #planSweep(): void {
-    this.#setSweep ??= startAlarm(this.#page.clock, sweepMs + 1000, () => {
+    this.#setSweep ??= startAlarm(this.#parts.clock, sweepMs + 1000, () => {
       this.#setSweep = undefined;
       if (!this.#isDisposed) this.#sweep().catch(() => this.#planSweep());
     });
   }
 
+  async #add(entry: Unplaced, isWanted: () => boolean, isMoved: boolean): Promise<Kept> {
+    const { storage, engine } = this.#parts;
+    const { links } = this.#context;
+    await storage.opened();
+    if (isMoved || !links) return engine.add(entry, isWanted, isMoved);
+    const filled = await links.refresh(entry, this.#parts, engine.store.read);
+    const merged = await links.merge?.(filled, this.#parts, this.#forget);
+    return merged ?? engine.add(filled, isWanted, isMoved);
+  }
+
+  #followInPage(id: string): void {
+    void this.#context.links?.followInPage(id, this.#parts);
+  }
+
   /** An entry is kept. It may have been there already, by another press under the same key. */
   async #welcome(entry: Row, isDurable: boolean): Promise<void> {
     const { id, state, attempts } = entry;
-    if (isDurable && this.#page.network.isOffline()) this.#context.onLeft();
+    if (isDurable && this.#parts.network.isOffline()) this.#context.onLeft();
     if (state === 'done' && isInPage(entry)) {
-      const { receipts, codec } = this.#page;
+      const { receipts, codec } = this.#parts;
       receipts.resolve(id, await codec.decode(entry.result).catch(() => undefined));
     } else if (state === 'done') await this.#redrive.resolve(id);
     else if (state === 'dead' && isDecidedElsewhere(entry))
-      this.#page.receipts.reject(id, toDeadLetter(entry));
-    else if (attempts > 0 || state === 'dead') await this.entries.retry(id);
+      this.#parts.receipts.reject(id, toDeadLetter(entry));
+    else if (attempts > 0 || state !== 'pending') await this.entries.retry(id);
     this.#change();
   }
 
@@ -353,20 +353,20 @@ export class OutboxCore {
 
   readonly #change = (): void => {
     this.display.refresh();
-    this.#page.others.post({ kind: 'changed' });
+    this.#parts.others.post({ kind: 'changed' });
   };
 
   readonly #setDue: EntryListener['onDue'] = (entry, isUrged = false) => {
     const { owner, seq } = entry;
-    this.#engine.worker.add(entry, isUrged);
+    this.#parts.engine.worker.add(entry, isUrged);
     if (owner !== undefined && !isInPage(entry))
-      this.#page.others.post({ kind: 'due', owner, seq, isUrged });
+      this.#parts.others.post({ kind: 'due', owner, seq, isUrged });
   };
 
   readonly #end: EntryListener['onEnd'] = (attempt, settled) => {
     const { id } = attempt.entry;
     const { row } = settled ?? {};
-    if (attempt.change.kind === 'again' && !row) this.#page.memory.endWaiting(id, 'cancelled');
+    if (attempt.change.kind === 'again' && !row) this.#parts.memory.endWaiting(id, 'cancelled');
     // Another tab has it now, and announces its end; or it is gone.
     if (!settled) void this.#redrive.resolve(id, attempt.delivered);
     else this.#announceEnd(attempt, row);
@@ -375,7 +375,7 @@ export class OutboxCore {
   };
 
   #announceEnd({ entry, change, delivered, error, decision }: Attempt, row: Row | undefined): void {
-    const { receipts, others } = this.#page;
+    const { receipts, others } = this.#parts;
     const { id, handler } = entry;
     if (delivered) {
       receipts.resolve(id, delivered.data);
@@ -396,16 +396,16 @@ export class OutboxCore {
 
   readonly #announceSetAside: NonNullable<DiskListener['onSetAside']> = (left, next) => {
     if (left.state === 'dead') {
-      this.#page.receipts.reject(left.id, toDeadLetter(left));
-      this.#page.others.post({ kind: 'ended', id: left.id });
+      this.#parts.receipts.reject(left.id, toDeadLetter(left));
+      this.#parts.others.post({ kind: 'ended', id: left.id });
     }
     if (next) this.#setDue(next);
     this.#change();
-    void this.#links?.follow(left);
+    void this.#context.links?.follow(left, this.#parts);
   };
 
   readonly #announceFollowing: EntryListener['onFollow'] = (settled) => {
-    const { receipts, others } = this.#page;
+    const { receipts, others } = this.#parts;
     for (const row of alsoChanged(settled)) {
       if (row.state !== 'dead') {
         this.#setDue(row);
@@ -414,5 +414,13 @@ export class OutboxCore {
       receipts.reject(row.id, toDeadLetter(row));
       others.post({ kind: 'ended', id: row.id });
     }
+  };
+
+  readonly #listener: EntryListener = {
+    onChange: this.#change,
+    onDue: this.#setDue,
+    onFollow: this.#announceFollowing,
+    onEnd: this.#end,
+    onLoss: () => void this.#redrive.receiveAll(),
   };
 }

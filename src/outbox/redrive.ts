@@ -78,7 +78,8 @@ export class Redrive {
     const { engine, onDue, onFollow } = this.#parts;
     const entry = await engine.store.find(id);
     if (!entry || this.#buried.has(id) || !this.#isRedrivable(entry)) return false;
-    const revived = await engine.revive(id);
+    // It may have ended anew since.
+    const revived = await engine.revive(id, (row) => (this.#isRedrivable(row) ? row : undefined));
     if (revived) {
       onDue(revived.row);
       onFollow(revived);

@@ -1,5 +1,10 @@
 import { instanceOfSteady, type OperationResult, type Steadfetch } from '../core/internal.ts';
-import { subscribeAll, type TelemetryEvent, type TelemetrySources } from './subscribe-all.ts';
+import {
+  byType,
+  subscribeAll,
+  type TelemetryEvent,
+  type TelemetrySources,
+} from './subscribe-all.ts';
 
 /** Counters that only grow, since the call of `metrics`. */
 export interface MetricsCounters {
@@ -74,8 +79,16 @@ export interface Metrics {
 export function metrics(steady: Steadfetch, sources: TelemetrySources = {}): Metrics {
   const { wall } = instanceOfSteady(steady, 'metrics');
   const { outbox } = sources;
-  const operations = { succeeded: 0, failed: 0, cancelled: 0, superseded: 0 };
-  const counters = {
+  const counts = new Counts(outbox?.getState().dead);
+  return {
+    stop: subscribeAll(steady, counts.record, sources),
+    snapshot: () => counts.snapshot(wall.now(), outbox?.getState().dead),
+  };
+}
+
+class Counts {
+  readonly #counters = {
+    operations: { succeeded: 0, failed: 0, cancelled: 0, superseded: 0 },
     attempts: 0,
     retries: 0,
     retriesSucceeded: 0,
@@ -87,94 +100,83 @@ export function metrics(steady: Steadfetch, sources: TelemetrySources = {}): Met
     originRecoveries: 0,
     probes: 0,
     deadLetters: 0,
+    pausedMs: 0,
   };
-  let lastDead = outbox?.getState().dead ?? 0;
-  let pausedMs = 0;
-  let attemptsToSuccess = 0;
+  #lastDead: number;
+  #attemptsToSuccess = 0;
   /** Operations that have emitted an attempt, and no end. */
-  const open = new Set<number>();
-  const pausedSince = new Map<number, number>();
-  const down = new Set<string>();
+  readonly #open = new Set<number>();
+  readonly #pausedSince = new Map<number, number>();
+  readonly #down = new Set<string>();
 
-  const endPause = (id: number, at: number): void => {
-    pausedMs += at - (pausedSince.get(id) ?? at);
-    pausedSince.delete(id);
-  };
-  const count = (event: TelemetryEvent): void => {
-    switch (event.type) {
-      case 'attempt:start':
-        counters.attempts++;
-        open.add(event.operation.id);
-        if (event.operation.attempt > 1) counters.retries++;
-        return;
-      case 'decision': {
-        const { id, attempt } = event.operation;
-        if (open.has(id) && attempt > 1 && event.failure.kind !== 'aborted')
-          counters.retriesFailed++;
-        return;
-      }
-      case 'request:start':
-        counters.requests++;
-        return;
-      case 'pause:start': {
-        const { id } = event.operation;
-        if (!pausedSince.has(id)) pausedSince.set(id, event.at);
-        return;
-      }
-      case 'pause:end':
-        if (event.result === 'probe') counters.probes++;
-        endPause(event.operation.id, event.at);
-        return;
-      case 'operation:end': {
-        const { id, attempt } = event.operation;
-        endPause(id, event.at);
-        // The operation began before the count.
-        if (!open.delete(id)) return;
-        operations[event.result]++;
-        if (event.result !== 'succeeded') return;
-        attemptsToSuccess += attempt;
-        if (attempt > 1) counters.retriesSucceeded++;
-        return;
-      }
-      case 'outage:start':
-        counters[event.endpoint === undefined ? 'originOutages' : 'endpointOutages']++;
-        down.add(scopeOf(event));
-        return;
-      case 'outage:end':
-        // The recovery from an outage that began before the count does not count.
-        if (down.delete(scopeOf(event)))
-          counters[event.endpoint === undefined ? 'originRecoveries' : 'endpointRecoveries']++;
-        return;
-      case 'outbox':
-        counters.deadLetters += Math.max(0, event.dead - lastDead);
-        lastDead = event.dead;
-        return;
-      default:
-      // Other events are covered by their start or end.
-    }
-  };
+  constructor(dead: number = 0) {
+    this.#lastDead = dead;
+  }
 
-  return {
-    stop: subscribeAll(steady, count, sources),
-    snapshot() {
-      const { attempts, retries, retriesSucceeded, retriesFailed } = counters;
-      let stillMs = 0;
-      for (const since of pausedSince.values()) stillMs += wall.now() - since;
-      return {
-        counters: {
-          operations: { ...operations },
-          ...counters,
-          pausedMs: pausedMs + stillMs,
-        },
-        retryRate: ratio(retries, attempts),
-        retrySuccessRate: ratio(retriesSucceeded, retriesSucceeded + retriesFailed),
-        meanAttemptsToSuccess: ratio(attemptsToSuccess, operations.succeeded),
-        down: down.size,
-        paused: pausedSince.size,
-        deadLetters: outbox?.getState().dead,
-      };
+  /** Counts an event. Those without a function here are covered by their start or end. */
+  readonly record: (event: TelemetryEvent) => void = byType({
+    'attempt:start': ({ operation: { id, attempt } }) => {
+      this.#counters.attempts++;
+      this.#open.add(id);
+      if (attempt > 1) this.#counters.retries++;
     },
-  };
+    decision: ({ operation: { id, attempt }, failure }) => {
+      if (this.#open.has(id) && attempt > 1 && failure.kind !== 'aborted')
+        this.#counters.retriesFailed++;
+    },
+    'request:start': () => {
+      this.#counters.requests++;
+    },
+    'pause:start': ({ operation: { id }, at }) => {
+      if (!this.#pausedSince.has(id)) this.#pausedSince.set(id, at);
+    },
+    'pause:end': ({ operation: { id }, at, result }) => {
+      if (result === 'probe') this.#counters.probes++;
+      this.#endPause(id, at);
+    },
+    'operation:end': ({ operation: { id, attempt }, at, result }) => {
+      this.#endPause(id, at);
+      // The operation began before the count.
+      if (!this.#open.delete(id)) return;
+      this.#counters.operations[result]++;
+      if (result !== 'succeeded') return;
+      this.#attemptsToSuccess += attempt;
+      if (attempt > 1) this.#counters.retriesSucceeded++;
+    },
+    'outage:start': (event) => {
+      this.#counters[event.endpoint === undefined ? 'originOutages' : 'endpointOutages']++;
+      this.#down.add(scopeOf(event));
+    },
+    'outage:end': (event) => {
+      // The recovery from an outage that began before the count does not count.
+      if (this.#down.delete(scopeOf(event)))
+        this.#counters[event.endpoint === undefined ? 'originRecoveries' : 'endpointRecoveries']++;
+    },
+    outbox: ({ dead }) => {
+      this.#counters.deadLetters += Math.max(0, dead - this.#lastDead);
+      this.#lastDead = dead;
+    },
+  });
+
+  #endPause(id: number, at: number): void {
+    this.#counters.pausedMs += at - (this.#pausedSince.get(id) ?? at);
+    this.#pausedSince.delete(id);
+  }
+
+  snapshot(nowMs: number, deadLetters: number | undefined): MetricsSnapshot {
+    const { operations, attempts, retries, retriesSucceeded, retriesFailed } = this.#counters;
+    let { pausedMs } = this.#counters;
+    for (const since of this.#pausedSince.values()) pausedMs += nowMs - since;
+    return {
+      counters: { ...this.#counters, operations: { ...operations }, pausedMs },
+      retryRate: ratio(retries, attempts),
+      retrySuccessRate: ratio(retriesSucceeded, retriesSucceeded + retriesFailed),
+      meanAttemptsToSuccess: ratio(this.#attemptsToSuccess, operations.succeeded),
+      down: this.#down.size,
+      paused: this.#pausedSince.size,
+      deadLetters,
+    };
+  }
 }
 
 const ratio = (part: number, whole: number): number | undefined =>

@@ -66,6 +66,14 @@ export type StateEvent =
 /** Any event. */
 export type TelemetryEvent = SteadfetchEvent | StateEvent;
 
+/** Calls the function for the type of an event; undefined if there is none. */
+export const byType =
+  <E extends { readonly type: string }, R = void>(table: {
+    readonly [T in E['type']]?: (event: Extract<E, { readonly type: T }>) => R;
+  }) =>
+  (event: E): R | undefined =>
+    (table as Readonly<Record<string, ((given: E) => R) | undefined>>)[event.type]?.(event);
+
 /** Sources of events besides the instance. */
 export interface TelemetrySources {
   /** An outbox whose entries emit events, too. @default none */

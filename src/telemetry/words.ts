@@ -49,6 +49,20 @@ export const pauses: Readonly<Record<PauseReason, string>> = {
 export const describeReason = (reason: RetryReason | StopReason | PauseReason): string =>
   ({ ...reasons, ...pauses })[reason];
 
+/** The outcomes without a detail, in a word or two. */
+const plainOutcomes: Readonly<
+  Record<Exclude<Outcome['kind'], 'ok' | 'http' | 'timeout' | 'body'>, string>
+> = {
+  network: 'no answer',
+  'paused-too-long': 'paused for too long',
+  aborted: 'aborted',
+  expired: 'its idempotency key has expired',
+  'age-unknown': 'the age of its idempotency key is not known',
+  superseded: 'superseded by a later write',
+  invalid: 'a request that cannot be sent',
+  error: 'an error of another client or of the app',
+};
+
 /** An outcome in a word or two. */
 export function describeOutcome(outcome: Outcome): string {
   switch (outcome.kind) {
@@ -62,22 +76,8 @@ export function describeOutcome(outcome: Outcome): string {
       return `no ${outcome.phase} in time`;
     case 'body':
       return `${outcome.status}, but its body is not usable`;
-    case 'network':
-      return 'no answer';
-    case 'paused-too-long':
-      return 'paused for too long';
-    case 'aborted':
-      return 'aborted';
-    case 'expired':
-      return 'its idempotency key has expired';
-    case 'age-unknown':
-      return 'the age of its idempotency key is not known';
-    case 'superseded':
-      return 'superseded by a later write';
-    case 'invalid':
-      return 'a request that cannot be sent';
     default:
-      return 'an error of another client or of the app';
+      return plainOutcomes[outcome.kind];
   }
 }
 

@@ -10,14 +10,15 @@ import {
 import { systemClock } from '../core/lib/clock.ts';
 import { keepIfSame, type Readable } from '../core/lib/store.ts';
 import {
-  createUnloaded,
+  UnloadedQueries,
   findInstance,
   loaded,
   type Instance,
+  type OriginState,
   type Unloaded,
 } from '../core/internal.ts';
 import { useOriginStatus } from '../core/react/use-origin-status.ts';
-import { Action, Countdown, Frame, Announcement, usePress } from './parts.tsx';
+import { Action, Announcement, Frame, usePress, Words } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 
 /** The argument of a `ConnectionBanner` render prop. */
@@ -85,13 +86,7 @@ function Banner({
   const texts = useTexts();
   const { isTrying, ...view } = useConnectionView(instance, origin);
   // A press gets an answer: a screen reader announces the attempt, and its result.
-  const [isPressed, press] = usePress(isTrying);
-  const pressing = (act: (() => void) | undefined): (() => void) | undefined =>
-    act &&
-    (() => {
-      press();
-      act();
-    });
+  const [isPressed, pressing] = usePress(isTrying);
   const [checkNow, tryNow] = [pressing(view.checkNow), pressing(view.tryNow)];
   const announced = isPressed && isTrying ? texts.query.again : view.title;
   return (
@@ -99,32 +94,35 @@ function Banner({
       {children
         ? children({ ...view, checkNow, tryNow })
         : view.title !== '' && (
-            <>
-              <p className="steadfetch-title">{view.title}</p>
-              {view.detail && <p className="steadfetch-detail">{view.detail}</p>}
-              <Countdown
-                retryAt={view.retryAt}
-                label={
-                  view.status === 'offline' ? texts.connection.nextCheckIn : texts.nextAttemptIn
-                }
-              />
+            <Words
+              {...view}
+              label={view.status === 'offline' ? texts.connection.nextCheckIn : undefined}
+            >
               {(checkNow || tryNow || isTrying) && (
-                <div className="steadfetch-actions">
-                  <Action
-                    label={checkNow ? texts.connection.checkNow : texts.connection.tryNow}
-                    onPress={() => (checkNow ?? tryNow)?.()}
-                    isIdle={!checkNow && !tryNow}
-                  />
-                </div>
+                <Action
+                  label={checkNow ? texts.connection.checkNow : texts.connection.tryNow}
+                  onPress={() => (checkNow ?? tryNow)?.()}
+                  isIdle={!checkNow && !tryNow}
+                />
               )}
-            </>
+            </Words>
           )}
       <Announcement text={announced && texts.sentence(announced)} />
     </Frame>
   );
 }
 
-type Trouble = 'offline' | 'down' | 'rate-limited' | 'missing' | 'stale';
+type Reach = 'offline' | 'down' | 'rate-limited';
+type Trouble = Reach | NonNullable<Unloaded['kind']>;
+
+/** The text at the end of each trouble. */
+const endings = {
+  offline: 'back',
+  down: 'back',
+  'rate-limited': 'restored',
+  missing: 'restored',
+  stale: 'restored',
+} as const satisfies Record<Trouble, string>;
 
 interface BannerView extends ConnectionView {
   readonly isTrying: boolean;
@@ -148,37 +146,47 @@ function useConnectionView(instance: Instance, origin: string | undefined): Bann
   const network = useMemo(() => networkOf(instance), [instance]);
   const known = useSyncExternalStore(network.subscribe, network.getState, () => online);
   const queries = useMemo(
-    () => createUnloaded(client, instance, origin),
+    () => new UnloadedQueries(client, instance, origin),
     [client, instance, origin],
   );
   const unloaded = useSyncExternalStore(queries.subscribe, queries.getState, () => loaded);
-  const offline = known.status === 'offline';
-  const reach = offline
-    ? 'offline'
-    : server.status === 'down' || server.status === 'rate-limited'
-      ? server.status
-      : undefined;
+  const reach = reachOf(known, server);
   const isMissing = useLasting(!reach && unloaded.kind !== undefined);
-  const part = isMissing ? unloaded.kind : undefined;
-  const trouble: Trouble | undefined = reach ?? part;
+  const trouble: Trouble | undefined = reach ?? (isMissing ? unloaded.kind : undefined);
   const over = useOver(trouble, unloaded, known, instance);
-  if (!trouble) {
-    const restored = over === 'offline' || over === 'down' ? 'back' : 'restored';
-    return { ...well, ...(over && { status: 'back', title: connection[restored] }) };
-  }
+  if (!trouble) return over ? { ...well, status: 'back', title: connection[endings[over]] } : well;
+  const { checkNow } = network;
+  const { tryNow } = queries;
   const isTrying = trouble !== 'rate-limited' && (unloaded.isSending || isProbing(instance));
-  const isWaited = reach === 'down' && (server.waiting > 0 || unloaded.kind !== undefined);
-  const isUnwatched = offline && !network.checkNow && unloaded.isOffline;
+  const part = () => ({ retryAt: unloaded.retryAt, tryNow });
+  const next: Readonly<Record<Trouble, () => Partial<BannerView>>> = {
+    offline: () => ({
+      retryAt: known.nextCheckAt,
+      checkNow,
+      tryNow: !checkNow && unloaded.isOffline ? tryNow : undefined,
+    }),
+    down: () => ({
+      retryAt: server.retryAt,
+      tryNow: server.waiting > 0 || unloaded.kind ? tryNow : undefined,
+    }),
+    'rate-limited': () => ({ retryAt: server.retryAt }),
+    missing: part,
+    stale: part,
+  };
   const waiting = reach && server.waiting > 0 ? connection.waiting(server.waiting) : '';
   return {
+    ...well,
     status: trouble,
     title: connection[trouble],
     detail: isTrying ? texts.sentence(texts.query.again) : waiting,
-    retryAt: offline ? known.nextCheckAt : reach ? server.retryAt : part && unloaded.retryAt,
-    checkNow: offline ? network.checkNow : undefined,
-    tryNow: part || isWaited || isUnwatched ? queries.tryNow : undefined,
     isTrying,
+    ...next[trouble](),
   };
+}
+
+function reachOf(network: NetworkState, { status }: OriginState): Reach | undefined {
+  if (network.status === 'offline') return 'offline';
+  return status === 'down' || status === 'rate-limited' ? status : undefined;
 }
 
 /** Whether a probe is in flight. */
@@ -201,11 +209,7 @@ function useLasting(isSo: boolean): boolean {
   return isSo && isLasting;
 }
 
-/**
- * The trouble that has just ended, with everything loaded again. An outage does not end that way if it was
- * forgotten after a minute without requests, if the network is suspect, or if the missing content left the
- * page.
- */
+/** The trouble that has just ended, with everything loaded again, and the network not suspect. */
 function useOver(
   trouble: Trouble | undefined,
   { kind, restored }: Unloaded,
@@ -215,15 +219,12 @@ function useOver(
   const recoveredAt = Math.max(
     ...[...origins.admissions.values()].map((one) => one.outcomes.recoveredAt()),
   );
-  const now = { trouble, recoveredAt, restored };
+  const now: Seen = { trouble, recoveredAt, restored };
   const [was, setWas] = useState(now);
   if (trouble && keepIfSame(was, now) !== was) setWas(now);
-  const isPart = was.trouble === 'missing' || was.trouble === 'stale';
-  const isForgotten =
-    (was.trouble === 'down' && recoveredAt <= was.recoveredAt) ||
-    (isPart && !kind && restored <= was.restored);
-  if (!trouble && isForgotten) setWas(now);
-  const isOver = !trouble && !kind && !!was.trouble && !isForgotten && network.status !== 'suspect';
+  const hasLapsed = !trouble && isForgotten(was, now, kind);
+  if (hasLapsed) setWas(now);
+  const isOver = !trouble && !kind && !!was.trouble && !hasLapsed && network.status !== 'suspect';
   useEffect(() => {
     if (!isOver) return undefined;
     const end = (): void => setWas({ trouble: undefined, recoveredAt: 0, restored: 0 });
@@ -231,6 +232,20 @@ function useOver(
     return () => systemClock.clearTimeout(timer);
   }, [isOver]);
   return isOver ? was.trouble : undefined;
+}
+
+/** A trouble, and the latest recovery of anything. */
+interface Seen {
+  readonly trouble: Trouble | undefined;
+  readonly recoveredAt: number;
+  readonly restored: number;
+}
+
+/** Whether an outage was forgotten after a minute without requests, or the missing content left the page. */
+function isForgotten(was: Seen, { recoveredAt, restored }: Seen, kind: Unloaded['kind']): boolean {
+  if (was.trouble === 'down') return recoveredAt <= was.recoveredAt;
+  const isPart = was.trouble === 'missing' || was.trouble === 'stale';
+  return isPart && !kind && restored <= was.restored;
 }
 
 /** The state of `useConnectivity`, if the network is watched. */

@@ -3,7 +3,7 @@ import { type ReactElement, type ReactNode, useId, useState } from 'react';
 import type { OutboxEntry } from '../outbox/entries.ts';
 import { findOutbox } from '../outbox/query-adapter/outbox.ts';
 import { type OutboxControls, useOutbox, useOutboxEntries } from '../outbox/react/use-outbox.ts';
-import { Action, Countdown, Frame, Group, Item, Announcement } from './parts.tsx';
+import { Action, Announcement, Countdown, Frame, Group, Item } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import type { UiTexts } from './texts/ui-texts.ts';
 import { entryWordsOf, type StatusWords } from './texts/words.ts';
@@ -102,80 +102,89 @@ function Panel({ describe, edit, children }: OutboxPanelProps): ReactElement {
   );
 }
 
-function EntryRow({
-  entry,
-  words,
-  name,
-  outbox,
-  edit,
-  onDiscard,
-}: {
+interface EntryProps {
   readonly entry: OutboxEntry;
-  readonly words: StatusWords;
   readonly name: string;
   readonly outbox: OutboxControls;
   readonly edit: OutboxPanelProps['edit'];
+}
+
+interface EntryRowProps extends EntryProps {
+  readonly words: StatusWords;
   readonly onDiscard: (key: string) => Promise<void>;
-}): ReactElement {
+}
+
+function EntryRow({ words, onDiscard, ...shown }: EntryRowProps): ReactElement {
   const texts = useTexts();
   const id = useId();
   const [asks, setAsks] = useState<'nothing' | 'discard' | 'kept' | 'edit'>('nothing');
-  const { idempotencyKey: key, state, pause, nextRetryAt, processed } = entry;
-  const isDead = state === 'dead';
+  const { entry, name, edit, outbox } = shown;
+  const { idempotencyKey: key, pause, nextRetryAt } = entry;
   const close = (): void => setAsks('nothing');
   const keep = (): void => setAsks('kept');
-  const isNext = pause !== undefined || (state === 'pending' && nextRetryAt !== undefined);
   const send = (variables: unknown): void => {
     close();
     void outbox.edit(key, variables);
   };
+  const discard = (): unknown => onDiscard(key);
   return (
-    <Item state={state} labelledBy={id}>
+    <Item state={entry.state} labelledBy={id}>
       <p className="steadfetch-title" id={id}>
         {name}
       </p>
       <p className="steadfetch-detail">
         {texts.sentence(words.title)} {words.detail}
       </p>
-      {isNext && (
-        <Countdown retryAt={pause ? pause.retryAt : nextRetryAt} label={texts.nextAttemptIn} />
-      )}
+      {isNext(entry) && <Countdown retryAt={pause ? pause.retryAt : nextRetryAt} />}
       {asks === 'edit' && edit ? (
         <Group className="steadfetch-edit" label={texts.outbox.edit}>
-          {processed === 'unknown' && <p className="steadfetch-detail">{texts.outbox.mayBeDone}</p>}
+          {entry.processed === 'unknown' && (
+            <p className="steadfetch-detail">{texts.outbox.mayBeDone}</p>
+          )}
           {edit(entry, { send, close })}
         </Group>
       ) : asks === 'discard' ? (
         <Group className="steadfetch-actions" label={texts.outbox.discard} onEscape={keep}>
           <Action label={texts.outbox.keep} describes={name} onPress={keep} isFirst />
-          <Action
-            label={texts.outbox.discardForGood}
-            describes={name}
-            onPress={() => onDiscard(key)}
-          />
+          <Action label={texts.outbox.discardForGood} describes={name} onPress={discard} />
         </Group>
       ) : (
-        <div key="actions" className="steadfetch-actions">
-          {(isDead || isNext) && (
-            <Action
-              label={isDead ? texts.outbox.retry : texts.outbox.sendNow}
-              describes={name}
-              onPress={() => outbox.retry(key)}
-              isPrimary={isDead}
-            />
-          )}
-          {isDead && edit && (
-            <Action label={texts.outbox.edit} describes={name} onPress={() => setAsks('edit')} />
-          )}
-          <Action
-            label={texts.outbox.discard}
-            describes={name}
-            onPress={() => setAsks('discard')}
-            isFirst={asks === 'kept'}
-          />
-        </div>
+        <EntryActions key="actions" {...shown} isKept={asks === 'kept'} onAsk={setAsks} />
       )}
     </Item>
+  );
+}
+
+/** Whether it is sent again by itself. */
+const isNext = ({ state, pause, nextRetryAt }: OutboxEntry): boolean =>
+  pause !== undefined || (state === 'pending' && nextRetryAt !== undefined);
+
+interface EntryActionsProps extends EntryProps {
+  /** The user has kept it when asked whether to discard it. */
+  readonly isKept: boolean;
+  readonly onAsk: (what: 'discard' | 'edit') => void;
+}
+
+function EntryActions(props: EntryActionsProps): ReactElement {
+  const { entry, name, outbox, edit, isKept, onAsk } = props;
+  const texts = useTexts().outbox;
+  const isDead = entry.state === 'dead';
+  const discard = (): void => onAsk('discard');
+  return (
+    <div className="steadfetch-actions">
+      {(isDead || isNext(entry)) && (
+        <Action
+          label={isDead ? texts.retry : texts.sendNow}
+          describes={name}
+          onPress={() => outbox.retry(entry.idempotencyKey)}
+          isPrimary={isDead}
+        />
+      )}
+      {isDead && edit && (
+        <Action label={texts.edit} describes={name} onPress={() => onAsk('edit')} />
+      )}
+      <Action label={texts.discard} describes={name} onPress={discard} isFirst={isKept} />
+    </div>
   );
 }
 

@@ -13,7 +13,7 @@ import {
 } from 'react';
 import { useCountdown } from '../core/react/use-countdown.ts';
 import { useTexts } from './texts/texts.tsx';
-import { timeOf } from './texts/words.ts';
+import { type StatusWords, timeOf } from './texts/words.ts';
 
 /** Moves the focus when a focused button disappears. */
 const Home = createContext<() => void>(() => {});
@@ -160,12 +160,37 @@ export function Action({
   );
 }
 
-/** Whether a press started the current attempt, and the function to call on a press. */
-export function usePress(isUnderWay: boolean): readonly [isPressed: boolean, press: () => void] {
+type Act = (() => unknown) | undefined;
+
+/** Whether a press started the current attempt, and a function that makes an action one of a press. */
+export function usePress(
+  isUnderWay: boolean,
+): readonly [isPressed: boolean, pressing: <A extends Act>(act: A) => A | (() => void)] {
   const [isPressed, setIsPressed] = useState(false);
   useEffect(() => (isUnderWay ? () => setIsPressed(false) : undefined), [isUnderWay]);
-  return [isPressed, () => setIsPressed(true)];
+  const pressing = <A extends Act>(act: A): A | (() => void) =>
+    act &&
+    (() => {
+      setIsPressed(true);
+      act();
+    });
+  return [isPressed, pressing];
 }
+
+/** What has happened, when it goes on, and what the user can do. */
+export const Words = ({
+  title,
+  detail,
+  children,
+  ...countdown
+}: StatusWords & CountdownProps & { readonly children?: ReactNode }): ReactElement => (
+  <>
+    {title && <p className="steadfetch-title">{title}</p>}
+    {detail && <p className="steadfetch-detail">{detail}</p>}
+    <Countdown {...countdown} />
+    {children && <div className="steadfetch-actions">{children}</div>}
+  </>
+);
 
 /**
  * The news to announce about an operation: an attempt that starts automatically is not news, an attempt after
@@ -206,21 +231,21 @@ export function Announcement({
   );
 }
 
+interface CountdownProps {
+  readonly retryAt?: number | undefined;
+  /** @default the time to the next attempt */
+  readonly label?: string | undefined;
+}
+
 /** The time left until `retryAt`. It ticks outside any live region. */
-export function Countdown({
-  retryAt,
-  label,
-}: {
-  readonly retryAt: number | undefined;
-  readonly label: string;
-}): ReactElement | null {
+export function Countdown({ retryAt, label }: CountdownProps): ReactElement | null {
   const id = useId();
   const texts = useTexts();
   const seconds = useCountdown(retryAt);
   if (seconds === undefined) return null;
   return (
     <p className="steadfetch-countdown">
-      <span id={id}>{label}</span>{' '}
+      <span id={id}>{label ?? texts.nextAttemptIn}</span>{' '}
       <span role="timer" aria-labelledby={id}>
         {timeOf(seconds, texts.shortTime)}
       </span>

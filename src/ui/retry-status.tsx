@@ -4,7 +4,7 @@ import { useMutationStatus, useRetryStatus } from '../core/react/use-status.ts';
 import { inDevelopment } from '../core/lib/development.ts';
 import { reject } from '../core/lib/input/check.ts';
 import type { MutationTarget, RetryControls, RetryState } from '../core/internal.ts';
-import { Action, Countdown, Frame, Announcement, useNews, usePress } from './parts.tsx';
+import { Action, Announcement, Frame, useNews, usePress, Words } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import { type StatusWords, useAnnounced, wordsOf } from './texts/words.ts';
 
@@ -93,6 +93,11 @@ function useBefore(state: RetryState & RetryControls): {
   return seen;
 }
 
+type Statuses = readonly RetryState['status'][];
+const underWay: Statuses = ['sending', 'waiting', 'paused'];
+const troubles: Statuses = ['waiting', 'paused', 'failed'];
+const failures: Statuses = ['failed', 'unknown'];
+
 function StatusView({
   kind,
   state,
@@ -105,52 +110,56 @@ function StatusView({
   readonly children: Draw;
 }): ReactElement {
   const texts = useTexts();
-  const { status, attempt, retryAt, reason, retryNow, cancel } = state;
+  const { status, attempt, reason } = state;
   const { first, before } = useBefore(state);
+  const isQuery = kind === 'query';
   // Retry now on a query is a new fetch, which counts its own attempts.
-  const wasTrouble = before === 'waiting' || before === 'paused' || before === 'failed';
-  const isAgain = attempt > 1 || (kind === 'query' && wasTrouble);
+  const isAgain = attempt > 1 || (isQuery && troubles.includes(before));
   const words = wordsOf(state, kind, texts, isAgain, hasData);
   const announced = useAnnounced(words, state, texts);
   const isSending = status === 'sending';
-  const [isPressed, press] = usePress(isSending);
-  const onRetry = (): void => {
-    press();
-    retryNow();
-  };
+  const [isPressed, pressing] = usePress(isSending);
+  const retryNow = pressing(state.retryNow);
   // Data that was loaded before the component appeared is not news.
-  const isOld = kind === 'query' && status === 'succeeded' && state === first;
-  const isUnderWay = status === 'waiting' || status === 'paused' || status === 'sending';
-  const isOver = status === 'failed' || status === 'unknown';
-  const isAlert = isOver && reason !== 'cancelled';
+  const isOld = isQuery && status === 'succeeded' && state === first;
+  const isAlert = failures.includes(status) && reason !== 'cancelled';
   const news = useNews(
     { text: isOld ? '' : announced, isAlert },
     isSending && isAgain && !isPressed,
   );
-  const isShown = words.title !== '' && status !== 'succeeded';
-  const isRetried = isUnderWay && (!isSending || isAgain);
-  // A mutation that has ended is repeated with its own button.
-  const canRetry = isRetried || (isOver && kind === 'query');
+  const view = { ...state, ...words, retryNow };
   return (
     <Frame className="steadfetch-status" label={texts[kind].label} state={status}>
-      {children
-        ? children({ ...state, ...words, retryNow: onRetry })
-        : isShown && (
-            <>
-              <p className="steadfetch-title">{words.title}</p>
-              {words.detail && <p className="steadfetch-detail">{words.detail}</p>}
-              {isUnderWay && <Countdown retryAt={retryAt} label={texts.nextAttemptIn} />}
-              {(canRetry || isUnderWay) && (
-                <div className="steadfetch-actions">
-                  {canRetry && (
-                    <Action label={texts.retryNow} onPress={onRetry} isPrimary isIdle={isSending} />
-                  )}
-                  {isUnderWay && <Action label={texts.cancel} onPress={cancel} />}
-                </div>
-              )}
-            </>
-          )}
+      {children ? children(view) : <StatusContent {...view} isQuery={isQuery} isAgain={isAgain} />}
       <Announcement {...news} />
     </Frame>
+  );
+}
+
+interface StatusContentProps extends RetryStatusView {
+  readonly isQuery: boolean;
+  /** It has failed before. */
+  readonly isAgain: boolean;
+}
+
+function StatusContent({ isQuery, isAgain, ...view }: StatusContentProps): ReactElement | null {
+  const { status, title, detail, retryAt, retryNow, cancel } = view;
+  const texts = useTexts();
+  if (title === '' || status === 'succeeded') return null;
+  const isSending = status === 'sending';
+  const isUnderWay = underWay.includes(status);
+  // A mutation that has ended is repeated with its own button.
+  const canRetry = isUnderWay ? !isSending || isAgain : isQuery && failures.includes(status);
+  return (
+    <Words title={title} detail={detail} retryAt={isUnderWay ? retryAt : undefined}>
+      {(canRetry || isUnderWay) && (
+        <>
+          {canRetry && (
+            <Action label={texts.retryNow} onPress={retryNow} isPrimary isIdle={isSending} />
+          )}
+          {isUnderWay && <Action label={texts.cancel} onPress={cancel} />}
+        </>
+      )}
+    </Words>
   );
 }

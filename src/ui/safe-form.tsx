@@ -10,7 +10,7 @@ import type {
 import { systemClock } from '../core/lib/clock.ts';
 import { useSafeSubmit } from '../core/react/use-safe-submit.ts';
 import { useMutationStatus } from '../core/react/use-status.ts';
-import { Action, Countdown, Frame, Group, Announcement, useNews, usePress } from './parts.tsx';
+import { Action, Announcement, Frame, Group, useNews, usePress, Words } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import { formWordsOf, type StatusWords, useAnnounced } from './texts/words.ts';
 
@@ -90,24 +90,50 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
   const texts = useTexts();
   const submitText = submitLabel ?? texts.form.submit;
   const form = useSafeSubmit(mutation, options);
-  const { submit, reset, isPending, isSuccess, confirmation, target } = form;
-  const state = useMutationStatus(target);
-  const [isBusy, setIsBusy] = useState(false);
-  const words = formWordsOf(state, form.unknown, isBusy && isPending, submitText, texts);
+  const { confirmation } = form;
+  const state = useMutationStatus(form.target);
+  const { isBusy, onSubmit } = useOnSubmit(form, variables);
+  const words = formWordsOf(state, form.unknown, isBusy && form.isPending, submitText, texts);
   const announced = useAnnounced(words, state, texts);
   const isSending = state.status === 'sending';
-  const [isPressed, press] = usePress(isSending);
+  const [isPressed, pressing] = usePress(isSending);
   const isEnd = state.status === 'failed' || state.status === 'unknown';
   const isByItself = isSending && state.attempt > 1 && !isPressed && !confirmation && !isBusy;
   const news = useNews(
     { text: confirmation ? texts.form.question : announced, isAlert: isEnd && !confirmation },
     isByItself,
   );
-  const onRetry = (): void => {
-    press();
-    state.retryNow();
-  };
-  const isWaiting = isPending && (state.status === 'waiting' || state.status === 'paused');
+  return (
+    <form
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void onSubmit(new FormData(event.currentTarget));
+      }}
+    >
+      {typeof children === 'function' ? children({ ...words, state, form }) : children}
+      <Frame className="steadfetch-form" state={state.status}>
+        <FormStatus
+          {...state}
+          {...words}
+          isPending={form.isPending}
+          isSuccess={form.isSuccess}
+          retryNow={pressing(state.retryNow)}
+          submitText={submitText}
+        />
+        {confirmation && <Question confirmation={confirmation} />}
+        <Announcement {...news} />
+      </Frame>
+    </form>
+  );
+}
+
+/** Submits the form or, after a success, starts a new one. `isBusy`: the latest press came during a submission. */
+function useOnSubmit<TData, TError, TVariables>(
+  { submit, reset, isSuccess }: SafeSubmitResult<TData, TError, TVariables>,
+  variables: (fields: FormData) => TVariables,
+): { readonly isBusy: boolean; readonly onSubmit: (fields: FormData) => Promise<void> } {
+  const [isBusy, setIsBusy] = useState(false);
   const isEcho = useRef(false);
   const onSubmit = async (fields: FormData): Promise<void> => {
     if (isSuccess) return isEcho.current ? undefined : reset();
@@ -119,57 +145,50 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
     }
     setIsBusy(result.status === 'busy');
   };
+  return { isBusy, onSubmit };
+}
+
+interface FormStatusProps extends RetryState, RetryControls, StatusWords {
+  readonly isPending: boolean;
+  readonly isSuccess: boolean;
+  readonly submitText: string;
+}
+
+function FormStatus({ isPending, isSuccess, submitText, ...view }: FormStatusProps): ReactElement {
+  const { status, title, detail, retryAt, retryNow, cancel } = view;
+  const texts = useTexts();
+  const isWaiting = isPending && (status === 'waiting' || status === 'paused');
   return (
-    <form
-      aria-label={label}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void onSubmit(new FormData(event.currentTarget));
-      }}
-    >
-      {typeof children === 'function' ? children({ ...words, state, form }) : children}
-      <Frame className="steadfetch-form" state={state.status}>
-        {words.title && <p className="steadfetch-title">{words.title}</p>}
-        {words.detail && <p className="steadfetch-detail">{words.detail}</p>}
-        {isWaiting && <Countdown retryAt={state.retryAt} label={texts.nextAttemptIn} />}
-        <div className="steadfetch-actions">
-          <button
-            type="submit"
-            className="steadfetch-button"
-            data-primary={!isWaiting || undefined}
-            aria-disabled={isPending || undefined}
-          >
-            {isSuccess ? texts.form.another : submitText}
-          </button>
-          {isWaiting && <Action label={texts.retryNow} onPress={onRetry} isPrimary />}
-          {isPending && <Action label={texts.cancel} onPress={state.cancel} />}
-        </div>
-        {confirmation && <Question confirmation={confirmation} />}
-        <Announcement {...news} />
-      </Frame>
-    </form>
+    <Words title={title} detail={detail} retryAt={isWaiting ? retryAt : undefined}>
+      <button
+        type="submit"
+        className="steadfetch-button"
+        data-primary={!isWaiting || undefined}
+        aria-disabled={isPending || undefined}
+      >
+        {isSuccess ? texts.form.another : submitText}
+      </button>
+      {isWaiting && <Action label={texts.retryNow} onPress={retryNow} isPrimary />}
+      {isPending && <Action label={texts.cancel} onPress={cancel} />}
+    </Words>
   );
 }
 
+interface QuestionOf extends Pick<Confirmation, 'reason' | 'cancel'> {
+  readonly confirm: () => unknown;
+}
+
 /** The question before a submission that may repeat an earlier one. */
-function Question({
-  confirmation,
-}: {
-  readonly confirmation: Pick<Confirmation, 'reason' | 'cancel'> & {
-    readonly confirm: () => unknown;
-  };
-}): ReactElement {
+function Question({ confirmation }: { readonly confirmation: QuestionOf }): ReactElement {
   const { form: texts } = useTexts();
+  const { reason, cancel, confirm } = confirmation;
+  const isEdited = reason === 'edited-after-unknown';
   return (
-    <Group className="steadfetch-question" label={texts.question} onEscape={confirmation.cancel}>
-      <p className="steadfetch-title">{texts.question}</p>
-      <p className="steadfetch-detail">
-        {confirmation.reason === 'edited-after-unknown' ? texts.edited : texts.twice}
-      </p>
-      <div className="steadfetch-actions">
-        <Action label={texts.back} onPress={confirmation.cancel} isFirst />
-        <Action label={texts.confirm} onPress={confirmation.confirm} />
-      </div>
+    <Group className="steadfetch-question" label={texts.question} onEscape={cancel}>
+      <Words title={texts.question} detail={isEdited ? texts.edited : texts.twice}>
+        <Action label={texts.back} onPress={cancel} isFirst />
+        <Action label={texts.confirm} onPress={confirm} />
+      </Words>
     </Group>
   );
 }

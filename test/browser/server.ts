@@ -9,7 +9,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Two origins of the hostile server, neither of them that of the page. */
     origins: readonly [string, string];
-    /** The origin of the server for the recipes of docs/clients.md. */
+    /** The origin of the server for the recipes of docs/clients. */
     shop: string;
     /** Another one, for whose their requests are. */
     otherShop: string;

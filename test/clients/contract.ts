@@ -27,7 +27,7 @@ interface Recipe {
   readonly load: (signal: AbortSignal) => Promise<string[]>;
 }
 
-/** The recipes of docs/clients.md, and what a server of each kind answers. */
+/** The recipes of docs/clients, and what a server of each kind answers. */
 const recipes: readonly (readonly [string, Recipe, unknown])[] = [
   ['ky', ky, ['kite']],
   ['ofetch', ofetch, ['kite']],

@@ -28,7 +28,7 @@ import * as urql from './recipes/urql.ts';
 import * as wretch from './recipes/wretch.ts';
 import type { Arrival, Plan } from './shop-server.ts';
 
-/** A request of a client, as its recipe in docs/clients.md makes it: the read is told apart by its number. */
+/** A request of a client, as its recipe in docs/clients makes it: the read is told apart by its number. */
 interface Client {
   readonly read: (number: number, signal: AbortSignal) => Promise<unknown>;
   readonly write: (signal: AbortSignal) => Promise<unknown>;
@@ -260,7 +260,7 @@ const moments: readonly (readonly [string, () => Promise<void> | undefined])[] =
   ['after an await', tick],
 ];
 
-/** Whose each request is, with the clients of docs/clients.md: the same in Node and in a browser. */
+/** Whose each request is, with the clients of docs/clients: the same in Node and in a browser. */
 export function describeLinks(shop: () => string): void {
   const put = (plan: Partial<Plan>): Promise<Response> =>
     fetch(`${shop()}/plan`, {

@@ -8,7 +8,7 @@ import { previous } from './previous.ts';
 const root = resolve(import.meta.dirname, '../..');
 const alias = { steadfetch: `${root}/src/index.ts` };
 
-// npm run clients: the recipes of docs/clients.md with the major of each client before the newest.
+// npm run clients: the recipes of docs/clients with the major of each client before the newest.
 export default defineConfig({
   root,
   plugins: [previous()],

@@ -4,7 +4,7 @@ import { reportOf, type Row } from './report.ts';
 import { runCell, type World } from './run.tsx';
 import { lengths, type Trouble, troubles } from './server.ts';
 import type { Tutorial } from './tutorial.ts';
-import { swept, tutorials } from './tutorials.ts';
+import { more, swept, tutorials } from './tutorials.ts';
 import { type Fault, faultsOf } from './verdict.ts';
 
 interface Worse {
@@ -29,14 +29,16 @@ async function runAll(ofTroubles: readonly Trouble[], ofTutorials: readonly Tuto
 
 let rows: readonly Row[] = [];
 let sweep: readonly Row[] = [];
+let further: readonly Row[] = [];
 
 beforeAll(async () => {
   rows = await runAll(troubles, tutorials);
   sweep = await runAll(lengths, swept);
+  further = await runAll(troubles, more);
 });
 
 const worse = (): Worse[] =>
-  [...rows, ...sweep].flatMap(({ trouble, tutorial, faults }) =>
+  [...rows, ...sweep, ...further].flatMap(({ trouble, tutorial, faults }) =>
     (['fetch', 'json'] as const).flatMap((world) =>
       faults[world].map((fault) => ({
         trouble: trouble.name,
@@ -47,10 +49,11 @@ const worse = (): Worse[] =>
     ),
   );
 
-const isBy = ({ trouble, world, fault }: Worse, { worlds, faults, troubles: some }: Cause) =>
-  worlds.includes(world) &&
-  faults.includes(fault) &&
-  (!some || some.some((beginning) => trouble.startsWith(beginning)));
+const isBy = ({ trouble, name, world, fault }: Worse, cause: Cause) =>
+  cause.worlds.includes(world) &&
+  cause.faults.includes(fault) &&
+  (!cause.troubles || cause.troubles.some((beginning) => trouble.startsWith(beginning))) &&
+  (!cause.components || cause.components.includes(name));
 
 describe('a component as tutorials write it', () => {
   test('is never worse with the default options than with React Query alone', () => {

@@ -8,6 +8,8 @@ export interface Cause {
   readonly faults: readonly Fault[];
   /** The beginnings of their names. @default all */
   readonly troubles?: readonly string[];
+  /** Their names. @default all */
+  readonly components?: readonly string[];
 }
 
 /** Each goes when no cell has it any more: the test says so. */
@@ -35,5 +37,25 @@ export const known: readonly Cause[] = [
     worlds: ['fetch'],
     faults: ['slower'],
     troubles: ['one 503'],
+  },
+  {
+    why: 'what is disabled while it waits stops, and begins anew when it is enabled',
+    worlds: ['fetch', 'json'],
+    faults: ['fails later'],
+    components: ['`enabled` off and on'],
+  },
+  {
+    why: 'the jitter of each round adds up, where an app asks anew after each failure',
+    worlds: ['fetch', 'json'],
+    faults: ['slower'],
+    troubles: ['503 for 30 s', '503 for 70 s', '429 for 90 s'],
+    components: ['an effect that tries again', 'polling from the first load on'],
+  },
+  {
+    why: 'beside others that are answered, it is told with the probe that fails after the last retry',
+    worlds: ['json'],
+    faults: ['fails later'],
+    troubles: ['one endpoint'],
+    components: ['`resetQueries()`', 'three ids in a row', '`retryDelay: 500`'],
   },
 ];

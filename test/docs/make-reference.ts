@@ -244,13 +244,13 @@ const pageOf = (entry: string): string =>
 
 const head = `# Reference
 
-Everything that the package exports, by the entry it is imported from. \`npm run reference\` makes these pages from the documentation in the types, which your editor shows, too. Where an option can be given, and which value counts, is on the page about [retries](../retry.md#where-an-option-is-given); what a request belongs to on that about [APIs](../apis.md).`;
+Everything that the package exports, by the entry it is imported from. \`npm run reference\` makes these pages from the documentation in the types, which your editor shows, too. Where an option can be given, and which value counts, is on the page about [default options](../retry/default-options.md#where-an-option-is-given); what a request belongs to on that about [APIs](../apis.md).`;
 
 const stopRulesSection =
   /(?<=<!-- npm run reference writes this table -->\n\n).*?(?=\n\n<!-- end -->)/s;
 
-/** docs/retry.md with its table of stop rules, made from their list in the code. */
-export function makeRetryPage(): string {
+/** docs/retry/rules.md with its table of stop rules, made from their list in the code. */
+export function makeRulesPage(): string {
   const { text, body } = read('src/core/policy/decide.ts');
   const lists = body.flatMap(({ declarations }) => nodesOf(declarations));
   const list = lists.find(({ id }) => nameOf(id) === 'stopRules')?.['init'];
@@ -262,7 +262,10 @@ export function makeRetryPage(): string {
     return `| ${index + 1} | ${name} | \`${nameOf(reason)}\` | ${why} |`;
   });
   const table = ['| no. | rule | `reason` | when |', '|---|---|---|---|', ...rows].join('\n');
-  return readFileSync(join(root, 'docs/retry.md'), 'utf8').replace(stopRulesSection, () => table);
+  return readFileSync(join(root, 'docs/retry/rules.md'), 'utf8').replace(
+    stopRulesSection,
+    () => table,
+  );
 }
 
 if (import.meta.main) {
@@ -270,5 +273,5 @@ if (import.meta.main) {
   mkdirSync(join(root, 'docs/reference'));
   for (const [page, text] of makeReference())
     writeFileSync(join(root, 'docs/reference', page), text);
-  writeFileSync(join(root, 'docs/retry.md'), makeRetryPage());
+  writeFileSync(join(root, 'docs/retry/rules.md'), makeRulesPage());
 }

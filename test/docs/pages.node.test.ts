@@ -5,7 +5,7 @@ import { sidebar } from '../../docs/.vitepress/sidebar.ts';
 import { anchorOf, pages as sitePages, sitePathOf, toSite } from '../../docs/.vitepress/site.ts';
 import { folders } from '../house/import-rules.ts';
 import { compile, type Sample } from './compile.ts';
-import { makeReference, makeRetryPage } from './make-reference.ts';
+import { makeReference, makeRulesPage } from './make-reference.ts';
 import { namedPages } from './named-pages.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -115,9 +115,9 @@ test('docs/reference is what npm run reference makes of the types', () => {
   for (const [page, text] of made) expect(read(join('docs/reference', page))).toBe(text);
 });
 
-test('the stop rules in docs/retry.md are what npm run reference makes of the code', () => {
-  const page = read('docs/retry.md');
-  expect(page).toBe(makeRetryPage());
+test('the stop rules in docs/retry/rules.md are what npm run reference makes of the code', () => {
+  const page = read('docs/retry/rules.md');
+  expect(page).toBe(makeRulesPage());
   const [, told = ''] =
     /export type StopReason =(.*?);\n/s.exec(read('src/core/policy/decide.ts')) ?? [];
   const reasons = [...told.matchAll(/^ {2}\| '([\w-]+)'/gm)].map(([, reason]) => reason);

@@ -254,7 +254,7 @@ describe('an app that installs the packed package', () => {
       .filter((path) => /\.tsx?$/.test(path))
       .map((path) => readFileSync(join(root, 'src', path), 'utf8'));
     const named = sources.flatMap(
-      (code) => code.match(/(?<=')[a-z-]+\.md(?:#[\w-]+)?(?=')/g) ?? [],
+      (code) => code.match(/(?<=')[a-z/-]+\.md(?:#[\w-]+)?(?=')/g) ?? [],
     );
     expect(named.length).toBeGreaterThan(8);
     const missing = [...new Set(named)].filter((one) => {

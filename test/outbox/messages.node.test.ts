@@ -12,8 +12,8 @@ const messages: readonly Message[] = [
   { kind: 'ended', id: '1' },
   { kind: 'discarded', id: '1', isInDoubt: true },
   { kind: 'renamed', id: '1', next: '2' },
-  { kind: 'paused', id: '1', attempts: 2, pause: { reason: 'server-down', retryAt: undefined } },
-  { kind: 'paused', id: '1', attempts: 2, pause: undefined },
+  { kind: 'paused', id: '1', claims: 2, pause: { reason: 'server-down', retryAt: undefined } },
+  { kind: 'paused', id: '1', claims: 2, pause: undefined },
   { kind: 'here' },
 ];
 
@@ -41,7 +41,7 @@ describe('anything else is none', () => {
     { kind: 'up', version: 1 },
     { kind: 'discarded', version: 1 },
     { kind: 'renamed', id: '1', version: 1 },
-    { kind: 'paused', attempts: 1, version: 1 },
+    { kind: 'paused', claims: 1, version: 1 },
   ])('%j', (posted) => {
     expect(read(posted)).toBeUndefined();
   });

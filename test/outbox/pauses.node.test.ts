@@ -102,7 +102,7 @@ test('an entry that was paused by a tab that has died, and by its heir, is count
   tab.crash();
   await browser.pass(200);
   expect(await heir.outbox.list({ state: 'paused' })).toMatchObject([
-    { variables: 2, attempts: 2 },
+    { variables: 2, attempts: 0 },
   ]);
   expect(await shownBy(heir)).toBe(
     '0 pending, 1 pending, 2 paused rate-limited; due 0, waiting 2, sending 0, paused 1',
@@ -113,15 +113,15 @@ test('what is said of an attempt says nothing of the next one, nor of a row that
   const posted: Message[] = [];
   const pauses = new Pauses((message) => void posted.push(message));
   const paused = { reason: 'offline', retryAt: undefined } as const;
-  const row = { id: 'a', state: 'sending', attempts: 2 } as Row;
-  pauses.receive({ kind: 'paused', id: 'a', attempts: 2, pause: paused });
+  const row = { id: 'a', state: 'sending', claims: 2 } as Row;
+  pauses.receive({ kind: 'paused', id: 'a', claims: 2, pause: paused });
   expect(pauses.of(row)).toBe(paused);
-  expect(pauses.of({ ...row, attempts: 3 })).toBeUndefined();
+  expect(pauses.of({ ...row, claims: 3 })).toBeUndefined();
   expect(pauses.of({ ...row, state: 'pending' })).toBeUndefined();
   // A tab that was taken over from has woken, and lets go what is no longer its own.
-  pauses.receive({ kind: 'paused', id: 'a', attempts: 1, pause: undefined });
+  pauses.receive({ kind: 'paused', id: 'a', claims: 1, pause: undefined });
   expect(pauses.of(row)).toBe(paused);
-  pauses.receive({ kind: 'paused', id: 'a', attempts: 3, pause: paused });
+  pauses.receive({ kind: 'paused', id: 'a', claims: 3, pause: paused });
   expect([...pauses.ids()]).toEqual(['a']);
   // Nobody answers for another tab.
   pauses.answer();

@@ -103,7 +103,7 @@ describe.each([
       seq: 1,
       state: 'sending',
       nextRetryAt: 2000,
-      attempts: 1,
+      claims: 1,
       lastAttemptAt: 2000,
     });
   });
@@ -115,7 +115,7 @@ describe.each([
     const next = { owner: 'a', token: 'a2' };
     expect(await store.adopt(next, 'a1', 1000)).toBe(true);
     expect(await store.claim(1, tabA, 1000)).toBe('lost');
-    expect(await claim(store, 1, next)).toMatchObject({ attempts: 2, isInDoubt: true });
+    expect(await claim(store, 1, next)).toMatchObject({ claims: 2, isInDoubt: true });
   });
 
   test('an end is entered once, by whoever has claimed it last', async () => {
@@ -148,9 +148,9 @@ describe.each([
     const store = await start();
     await store.add(row('1'), tabA, 1000);
     const claimed = await claim(store, 1);
-    const note = { steps: [1], isUnkeyed: true };
+    const note = { steps: [1], isUnkeyed: true, attempts: 1 };
     expect(await store.recordRequest(claimed, tabB, note)).toBe(false);
-    expect(await store.recordRequest({ ...claimed, attempts: 2 }, tabA, note)).toBe(false);
+    expect(await store.recordRequest({ ...claimed, claims: 2 }, tabA, note)).toBe(false);
     expect(await store.find('1')).toMatchObject({ steps: undefined });
     expect(await store.recordRequest(claimed, tabA, note)).toBe(true);
     expect(await store.find('1')).toMatchObject(note);
@@ -171,6 +171,7 @@ describe.each([
         ...row('1'),
         seq: 1,
         attempts: 1,
+        claims: 1,
         lastAttemptAt: 1000,
         nextRetryAt: 5000,
 
@@ -179,10 +180,8 @@ describe.each([
       },
       next: undefined,
     });
-    expect(await store.due(tabA, 4999, 100)).toEqual([{ lane: 'order', due: [], nextAt: 5000 }]);
-    expect(await store.due(tabA, 5000, 100)).toEqual([
-      { lane: 'order', due: [1], nextAt: undefined },
-    ]);
+    expect(await store.due(tabA, 4999)).toEqual([{ lane: 'order', due: [], nextAt: 5000 }]);
+    expect(await store.due(tabA, 5000)).toEqual([{ lane: 'order', due: [1], nextAt: undefined }]);
   });
 
   test('nothing is kept of a row whose submitter knows its result', async () => {
@@ -379,7 +378,7 @@ describe.each([
     expect(await store.find('2')).toBeUndefined();
   });
 
-  test('of what is due, each lane has a page of its own, and its own next time', async () => {
+  test('of what is due, each lane has its own places, and its own next time', async () => {
     const store = await start();
     for (const [id, lane, nextRetryAt] of [
       ['1', 'order', 1000],
@@ -391,11 +390,11 @@ describe.each([
     ] as const)
       await store.add(row(id, { lane, nextRetryAt }), tabA, 1000);
     await store.add(row('7', { lane: 'other', owner: 'b' }), tabB, 1000);
-    const lanes = await store.due(tabA, 1000, 1);
+    const lanes = await store.due(tabA, 1000);
     expect(lanes.toSorted((a, b) => a.lane.localeCompare(b.lane))).toEqual([
       { lane: 'note', due: [5], nextAt: undefined },
       { lane: 'note 2', due: [], nextAt: 7000 },
-      { lane: 'order', due: [1], nextAt: 5000 },
+      { lane: 'order', due: [1, 2], nextAt: 5000 },
     ]);
   });
 
@@ -408,9 +407,7 @@ describe.each([
     await store.add(row('4', { nextRetryAt: 5000, lastAttemptAt: 900 }), tabA, 900_000);
     const next = { owner: 'a', token: 'a2' };
     expect(await store.adopt(next, 'a1', 1000)).toBe(true);
-    expect(await store.due(next, 1000, 100)).toEqual([
-      { lane: 'order', due: [1, 3], nextAt: 5000 },
-    ]);
+    expect(await store.due(next, 1000)).toEqual([{ lane: 'order', due: [1, 3], nextAt: 5000 }]);
     expect(await store.find('2')).toMatchObject({ nextRetryAt: 61_000, notBefore: 51_000 });
   });
 

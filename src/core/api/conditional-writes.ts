@@ -9,7 +9,7 @@ import { callApp, isBoolean, reporterOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { isSafeMethod } from '../policy/operation.ts';
-import type { HttpFailure } from '../policy/outcome.ts';
+import type { HttpFailure, Processed } from '../policy/outcome.ts';
 import { inDevelopment } from '../lib/development.ts';
 
 /** A write, as passed to the app's functions. */
@@ -92,7 +92,8 @@ export function conditionalWrites(
         throw error;
       },
     );
-    return callApp(said, isAnswer, reporterOf(options, 'conditional: wasOurs', answerRule));
+    const ours = callApp(said, isAnswer, reporterOf(options, 'conditional: wasOurs', answerRule));
+    return ours === true ? new Response(null, { status: 204 }) : ours;
   };
 
   const made: Extension & { readonly by: 'conditionalWrites' } = {
@@ -101,9 +102,8 @@ export function conditionalWrites(
     async recover(attempt, failure, response) {
       const { method, url, input } = attempt.request;
       const request = toRequest({ method, url, input, init: attempt.init });
-      if (!/^4(09|12)$/.test(`${failure.status}`) || failure.inProgress || !isOne(request))
-        return undefined;
-      const processed = mayBeOurs(attempt) ? 'unknown' : failure.processed;
+      if (!isConflict(failure) || !isOne(request)) return undefined;
+      const processed = processedOf(attempt, failure);
       if (!wasOurs) return refuse(attempt, response, { ...failure, processed });
       // Frees its concurrency slot meanwhile. This attempt was refused, whatever earlier ones did.
       const refusal = { ...failure, processed: 'no' } as const;
@@ -118,7 +118,7 @@ export function conditionalWrites(
       // axios builds its own response from its adapter's, so a Response from the app cannot replace it.
       const isOpaque = !!attempt.context.client;
       // A failed or empty look-up says nothing about the write.
-      const isKnown = typeof said === 'object' ? said.ok : said !== undefined;
+      const isKnown = said ? said.ok : said === false;
       if (!isKnown || (said && isOpaque)) {
         discard(said);
         const left = isKnown ? 'unknown' : processed;
@@ -127,7 +127,7 @@ export function conditionalWrites(
       if (!said) return refuse(attempt, response, refuseAll(attempt, refusal));
       endAsDone(attempt, response, refusal);
       if (said !== copy) discard(copy);
-      return { response: said === true ? new Response(null, { status: 204 }) : said };
+      return { response: said };
     },
   };
   return { [code]: made };
@@ -160,11 +160,16 @@ const toRequest = ({ input, init, method, url }: PassedRequest): ConditionalRequ
   body: init.body ?? null,
 });
 
-/** Whether an earlier attempt may have won. */
-function mayBeOurs({ request, effect }: Attempt): boolean {
+const isConflict = ({ status, inProgress }: HttpFailure): boolean =>
+  (status === 409 || status === 412) && !inProgress;
+
+/** Unknown if an earlier attempt may have won. */
+function processedOf({ request, effect }: Attempt, { processed }: HttpFailure): Processed {
   const { operation, name, step } = request;
   const { effects, submission } = operation;
-  return !!submission?.wasSent || effects.mayBeDone({ request: name, key: step?.key }, effect);
+  const mayBeOurs =
+    submission?.wasSent || effects.mayBeDone({ request: name, key: step?.key }, effect);
+  return mayBeOurs ? 'unknown' : processed;
 }
 
 /** No attempt of this request has won. Another request of the mutation may have taken effect. */

@@ -101,57 +101,21 @@ interface Signed {
 export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
   inDevelopment(() => check(options));
   const credentials = new Credentials(options);
-  const sent = new WeakMap<SteadyRequest, Signed>();
   const refused = new Map<string, number>();
-
-  /** Sets the current credentials on the request, and remembers them. */
-  const sign = async (
-    context: FetchContext,
-    request: SteadyRequest,
-    unsigned: Pick<Signed, 'init' | 'isOnce' | 'isAgain'>,
-  ): Promise<RequestInit> => {
-    const { init } = unsigned;
-    const { given, ...version } = await credentials.read(context);
-    const all = readHeaders(request.input, init);
-    for (const [name, value] of given) all.set(name, value);
-    const guarded = context.client
-      ? { credentialNames: [...given.keys()] }
-      : keepCredentials(request, init, given);
-    const kept = context.client || !guarded ? undefined : given;
-    sent.set(request, { ...unsigned, ...version, kept });
-    return { ...init, ...guarded, headers: all };
-  };
-  /** Replaces the body of a Request, which can be sent once, by one that can be sent again. */
-  const keepBody = async (
-    context: FetchContext,
-    { input, method }: SteadyRequest,
-    init: RequestInit,
-  ): Promise<Pick<Signed, 'init' | 'isOnce'>> => {
-    const given = requestOf(input);
-    if (!given || init.body !== undefined || /^(GET|HEAD)$/.test(method))
-      return { init, isOnce: isStream(init.body) };
-    try {
-      const body = await credentials.callWithLimit(context, () => given.clone().blob());
-      return { init: body.size > 0 ? { ...init, body } : init, isOnce: false };
-    } catch {
-      // The body cannot be copied. Sending the Request itself reports why.
-      return { init, isOnce: true };
-    }
-  };
 
   const made: Extension & { readonly by: 'refreshOn401' } = {
     by: 'refreshOn401',
     async prepare(context, request, init) {
       const begin = async (): Promise<RequestInit> => {
-        const kept = await keepBody(context, request, init);
-        return sign(context, request, { ...kept, isAgain: false });
+        const kept = await credentials.keepBody(context, request, init);
+        return credentials.sign(context, request, { ...kept, isAgain: false });
       };
       // An abort is reported when the request is admitted.
       return untilAborted(request.signal, begin()).catch(() => init);
     },
     follow(attempt, response) {
       const { context, request } = attempt;
-      const { kept } = sent.get(request) ?? {};
+      const { kept } = credentials.signed(request) ?? {};
       if (!kept) return undefined;
       const isFitting = (url: string): boolean => context.findApi(url)?.auth === request.api?.auth;
       return followRedirects(attempt, response, kept, isFitting);
@@ -159,7 +123,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
     async recover(attempt, failure, response) {
       const { context, request } = attempt;
       const { endpoint, signal: caller } = request;
-      const signed = sent.get(request);
+      const signed = credentials.signed(request);
       const isOwn = credentials.isRefreshing(caller);
       if (failure.status !== 401 || !signed || isOwn) return undefined;
       if (signed.isAgain) {
@@ -175,20 +139,21 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
       if (!isNew && credentials.isUnreached) renewableAt.set(failure, credentials.pausedUntil);
       if (!isNew || signed.isOnce || caller?.aborted) return undefined;
       attempt.endForResend(failure, response);
-      const signing = sign(context, request, { ...signed, isAgain: true });
+      const signing = credentials.sign(context, request, { ...signed, isAgain: true });
       return { resend: await untilAborted(caller, signing).catch(() => signed.init) };
     },
   };
   return { [code]: made };
 }
 
-/** The credentials of an API, and the one refresh of them that runs at a time. */
+/** The credentials of an API, the requests that carry them, and the one refresh of them that runs at a time. */
 class Credentials {
   /** The last refresh was rejected: the login server could not be reached. */
   isUnreached = false;
   /** After a failed refresh, no other starts before. */
   pausedUntil = -Infinity;
   readonly #options: RefreshOptions;
+  readonly #signed: WeakMap<SteadyRequest, Signed> = new WeakMap();
   /** The signals of refreshes. */
   readonly #own: WeakSet<AbortSignal> = new WeakSet();
   /** Counts the refreshes that succeeded. */
@@ -207,8 +172,49 @@ class Credentials {
     return !!signal && this.#own.has(signal);
   }
 
+  /** How a request was last sent; undefined if it was not signed. */
+  signed(request: SteadyRequest): Signed | undefined {
+    return this.#signed.get(request);
+  }
+
+  /** Sets the current credentials on the request, and remembers them. */
+  async sign(
+    context: FetchContext,
+    request: SteadyRequest,
+    unsigned: Pick<Signed, 'init' | 'isOnce' | 'isAgain'>,
+  ): Promise<RequestInit> {
+    const { init } = unsigned;
+    const { given, ...version } = await this.#read(context);
+    const all = readHeaders(request.input, init);
+    for (const [name, value] of given) all.set(name, value);
+    const guarded = context.client
+      ? { credentialNames: [...given.keys()] }
+      : keepCredentials(request, init, given);
+    const kept = context.client || !guarded ? undefined : given;
+    this.#signed.set(request, { ...unsigned, ...version, kept });
+    return { ...init, ...guarded, headers: all };
+  }
+
+  /** Replaces the body of a Request, which can be sent once, by one that can be sent again. */
+  async keepBody(
+    context: FetchContext,
+    { input, method }: SteadyRequest,
+    init: RequestInit,
+  ): Promise<Pick<Signed, 'init' | 'isOnce'>> {
+    const given = requestOf(input);
+    if (!given || init.body !== undefined || /^(GET|HEAD)$/.test(method))
+      return { init, isOnce: isStream(init.body) };
+    try {
+      const body = await this.#callWithLimit(context, () => given.clone().blob());
+      return { init: body.size > 0 ? { ...init, body } : init, isOnce: false };
+    } catch {
+      // The body cannot be copied. Sending the Request itself reports why.
+      return { init, isOnce: true };
+    }
+  }
+
   /** Reads the current credentials. `text` and `epoch` tell later whether they are still the same. */
-  async read(
+  async #read(
     context: FetchContext,
   ): Promise<Pick<Signed, 'epoch' | 'text'> & { readonly given: Headers }> {
     const epoch = this.#epoch;
@@ -222,7 +228,7 @@ class Credentials {
     { epoch, text }: Pick<Signed, 'epoch' | 'text'>,
     mayStart: boolean,
   ): Promise<boolean> {
-    if (epoch !== this.#epoch || (await this.read(context)).text !== text) return true;
+    if (epoch !== this.#epoch || (await this.#read(context)).text !== text) return true;
     const isPaused = context.clock.now() < this.pausedUntil && text === this.#failedText;
     if (!this.#running && (isPaused || !mayStart)) return false;
     this.#running ??= this.#refresh(context).finally(() => (this.#running = undefined));
@@ -230,7 +236,7 @@ class Credentials {
   }
 
   /** Runs work with a signal that is aborted at the time limit. */
-  callWithLimit<T>(
+  #callWithLimit<T>(
     context: FetchContext,
     work: (signal: AbortSignal) => T | Promise<T>,
   ): Promise<T> {
@@ -247,7 +253,7 @@ class Credentials {
   async #readHeaders(context: FetchContext): Promise<Headers> {
     const { headers } = this.#options;
     try {
-      return new Headers(headers && (await this.callWithLimit(context, headers)));
+      return new Headers(headers && (await this.#callWithLimit(context, headers)));
     } catch (error) {
       this.#warn('headers', error, 'requests are sent without credentials');
       return new Headers();
@@ -257,7 +263,7 @@ class Credentials {
   async #refresh(context: FetchContext): Promise<boolean> {
     const { clock, random } = context;
     try {
-      const said = await this.callWithLimit(context, (signal) => {
+      const said = await this.#callWithLimit(context, (signal) => {
         this.#own.add(signal);
         return this.#options.refresh({ signal });
       });
@@ -271,7 +277,7 @@ class Credentials {
       this.isUnreached = true;
       this.#warn('refresh', error, 'the caller gets the 401');
     }
-    this.#failedText = (await this.read(context)).text;
+    this.#failedText = (await this.#read(context)).text;
     const pauseMs = Math.min(greatestPauseMs, leastPauseMs * 2 ** this.#failures++);
     // Spread, so that not all tabs refresh at once.
     this.pausedUntil = clock.now() + pauseMs * (1 + random() / 2);

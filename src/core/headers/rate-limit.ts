@@ -47,20 +47,6 @@ export interface RateLimitDialect {
   readonly dialect: 'github' | 'shopify' | 'draft-6';
 }
 
-/** The dialects that consist of two headers. */
-const dialects: Readonly<Partial<Record<RateLimitDialect['dialect'], DeclaredRateLimit>>> = {
-  github: {
-    remaining: 'x-ratelimit-remaining',
-    reset: 'x-ratelimit-reset',
-    format: 'epoch-seconds',
-  },
-  'draft-6': {
-    remaining: 'ratelimit-remaining',
-    reset: 'ratelimit-reset',
-    format: 'delta-seconds',
-  },
-};
-
 /** A full bucket of Shopify accepts at least two more requests after this long. */
 const leakMs = 1000;
 
@@ -102,48 +88,76 @@ const leakMs = 1000;
  * ```
  */
 export function readRateLimit(
-  header: (name: string) => string | null | undefined,
+  header: ReadHeader,
   nowMs: number,
   given?: DeclaredRateLimit | RateLimitDialect,
 ): RateLimitState | undefined {
-  const isDialect = given && 'dialect' in given;
-  const declared = isDialect ? dialects[given.dialect] : given;
-  const digits = (name: string): number =>
-    Number(/^\d{1,15}(\.\d{1,15})?$/.exec(header(name) ?? '')?.[0]);
-  if (digits('age') > 0) return undefined;
+  if (readDigits(header('age')) > 0) return undefined;
+  const readGiven = given && ('dialect' in given ? dialects[given.dialect] : declared(given));
+  const all = [...standardLimits(header, nowMs), ...(readGiven?.(header, nowMs) ?? [])];
+  return (
+    all
+      // Comparisons with NaN are false, so a missing or invalid value is never taken.
+      .filter(({ remaining, resetAt }) => remaining < Infinity && resetAt > nowMs)
+      .toSorted((one, other) => one.remaining - other.remaining || other.resetAt - one.resetAt)[0]
+  );
+}
 
+type ReadHeader = (name: string) => string | null | undefined;
+type ReadLimits = (header: ReadHeader, nowMs: number) => readonly RateLimitState[];
+
+const readDigits = (text: string | null | undefined): number =>
+  Number(/^\d{1,15}(\.\d{1,15})?$/.exec(text ?? '')?.[0]);
+
+const standardLimits: ReadLimits = (header, nowMs) => {
   const policies = new Map(readListItems(header('ratelimit-policy')));
-  let state: RateLimitState | undefined;
-  // Comparisons with NaN are false, so a missing or invalid value is never taken.
-  const consider = (remaining: number, resetAt: number): void => {
-    const isStricter =
-      remaining < (state?.remaining ?? Infinity) ||
-      (remaining === state?.remaining && resetAt > state.resetAt);
-    if (isStricter && resetAt > nowMs) state = { remaining, resetAt };
-  };
-  for (const [name, { r = NaN, t = policies.get(name)?.w ?? NaN }] of readListItems(
-    header('ratelimit'),
-  )) {
-    consider(r, nowMs + t * 1000);
-  }
-  if (isDialect && given.dialect === 'shopify') {
-    const [, used, size] =
-      /^(\d{1,9})\/([1-9]\d{0,8})$/.exec(header('x-shopify-shop-api-call-limit') ?? '') ?? [];
-    consider(Math.max(0, Number(size) - Number(used)), nowMs + leakMs);
-    // Shopify's Retry-After has a fraction, which the standard does not allow.
-    const seconds = /^\d{1,9}\.\d{1,9}$/.exec(header('retry-after') ?? '')?.[0];
-    consider(0, nowMs + Math.ceil(Number(seconds) * 1000));
-  }
-  if (declared) {
-    const { format } = declared;
+  return readListItems(header('ratelimit')).map(
+    ([name, { r = NaN, t = policies.get(name)?.w ?? NaN }]) => ({
+      remaining: r,
+      resetAt: nowMs + t * 1000,
+    }),
+  );
+};
+
+const shopify: ReadLimits = (header, nowMs) => {
+  const [, used, size] =
+    /^(\d{1,9})\/([1-9]\d{0,8})$/.exec(header('x-shopify-shop-api-call-limit') ?? '') ?? [];
+  // Shopify's Retry-After has a fraction, which the standard does not allow.
+  const seconds = /^\d{1,9}\.\d{1,9}$/.exec(header('retry-after') ?? '')?.[0];
+  return [
+    { remaining: Math.max(0, Number(size) - Number(used)), resetAt: nowMs + leakMs },
+    { remaining: 0, resetAt: nowMs + Math.ceil(Number(seconds) * 1000) },
+  ];
+};
+
+const declared =
+  ({ remaining, reset, format }: DeclaredRateLimit): ReadLimits =>
+  (header, nowMs) => {
     const serverNowMs =
       format === 'delta-seconds' ? 0 : (parseHttpDate(header('date') ?? '', nowMs) ?? nowMs);
-    const reset = digits(declared.reset) * (format === 'epoch-ms' ? 1 : 1000);
+    const resetMs = readDigits(header(reset)) * (format === 'epoch-ms' ? 1 : 1000);
     // Rounded to the safe side: no request is sent too early, and none too many.
-    consider(Math.floor(digits(declared.remaining)), nowMs + Math.ceil(reset - serverNowMs));
-  }
-  return state;
-}
+    return [
+      {
+        remaining: Math.floor(readDigits(header(remaining))),
+        resetAt: nowMs + Math.ceil(resetMs - serverNowMs),
+      },
+    ];
+  };
+
+const dialects: Readonly<Record<RateLimitDialect['dialect'], ReadLimits>> = {
+  github: declared({
+    remaining: 'x-ratelimit-remaining',
+    reset: 'x-ratelimit-reset',
+    format: 'epoch-seconds',
+  }),
+  shopify,
+  'draft-6': declared({
+    remaining: 'ratelimit-remaining',
+    reset: 'ratelimit-reset',
+    format: 'delta-seconds',
+  }),
+};
 
 /** The code that reads rate limits. */
 export interface RateLimitCode {
@@ -181,12 +195,12 @@ const formats = ['epoch-seconds', 'epoch-ms', 'delta-seconds'];
  * ```
  */
 export function rateLimitFields(
-  declared?: DeclaredRateLimit | RateLimitDialect,
+  given?: DeclaredRateLimit | RateLimitDialect,
 ): MadeBy<'rateLimitFields'> {
-  inDevelopment(() => declared && check(declared));
-  const isGitHub = !!declared && 'dialect' in declared && declared.dialect === 'github';
+  inDevelopment(() => given && check(given));
+  const isGitHub = !!given && 'dialect' in given && given.dialect === 'github';
   const read: RateLimitCode['read'] = (headers, nowMs) =>
-    readRateLimit((name) => headers.get(name), nowMs, declared);
+    readRateLimit((name) => headers.get(name), nowMs, given);
   const made: RateLimitCode = {
     by: 'rateLimitFields',
     read,
@@ -202,23 +216,23 @@ export function rateLimitFields(
   return { [code]: made };
 }
 
-function check(declared: DeclaredRateLimit | RateLimitDialect): void {
-  if (Object.hasOwn(Object(declared) as object, 'dialect')) {
-    const { dialect } = declared as RateLimitDialect;
-    checkNames('rateLimitFields', declared, ['dialect']);
-    if (dialect !== 'shopify' && !Object.hasOwn(dialects, dialect))
-      reject('rateLimitFields', 'dialect', dialect, 'one of github, shopify, draft-6');
+function check(given: DeclaredRateLimit | RateLimitDialect): void {
+  if (Object.hasOwn(Object(given) as object, 'dialect')) {
+    const { dialect } = given as RateLimitDialect;
+    checkNames('rateLimitFields', given, ['dialect']);
+    if (!Object.hasOwn(dialects, dialect))
+      reject('rateLimitFields', 'dialect', dialect, `one of ${Object.keys(dialects).join(', ')}`);
     return;
   }
-  checkHeaders(declared as DeclaredRateLimit);
+  checkHeaders(given as DeclaredRateLimit);
 }
 
-function checkHeaders(declared: DeclaredRateLimit): void {
-  checkNames('rateLimitFields', declared, ['remaining', 'reset', 'format', 'dialect']);
+function checkHeaders(given: DeclaredRateLimit): void {
+  checkNames('rateLimitFields', given, ['remaining', 'reset', 'format', 'dialect']);
   for (const name of ['remaining', 'reset'] as const)
-    if (typeof declared[name] !== 'string' || !/^[\w-]+$/.test(declared[name]))
-      reject('rateLimitFields', name, declared[name], 'the name of a header');
-  const { format } = declared;
+    if (typeof given[name] !== 'string' || !/^[\w-]+$/.test(given[name]))
+      reject('rateLimitFields', name, given[name], 'the name of a header');
+  const { format } = given;
   if (!formats.includes(format))
     reject('rateLimitFields', 'format', format, `one of ${formats.join(', ')}`);
 }

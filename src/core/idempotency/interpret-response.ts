@@ -29,15 +29,16 @@ export async function interpretAnswer(
     callApp(() => profile[option]?.(response), isBoolean, mistakeIn(profile, option));
   const isConflict = isByStatus && given.status === 409 && !isReplayed;
   const running = isConflict ? call('inProgress') : false;
-  const isRunning = running ?? true;
-  if (running === undefined && !profile.inProgress && !mayBeDone(attempt, step))
-    inDevelopment(() => warnOfConflict(attempt.context.operations, attempt.request));
+  inDevelopment(() => {
+    if (running === undefined && !profile.inProgress && !mayBeDone(attempt, step))
+      warnOfConflict(attempt.context.operations, attempt.request);
+  });
   const shouldRetry =
     call('shouldRetry') ??
     given.shouldRetry ??
     readFlag(response, 'x-should-retry') ??
     (isReplayed ? false : undefined);
-  if (isRunning) return { ...given, inProgress: true, processed: 'unknown', shouldRetry };
+  if (running ?? true) return { ...given, inProgress: true, processed: 'unknown', shouldRetry };
   const processed = refusalOf(attempt, step, given, isReplayed);
   return { ...given, processed, shouldRetry };
 }

@@ -64,6 +64,8 @@ interface Place {
   readonly to: number;
 }
 
+const nesting: Readonly<Record<string, number>> = { '{': 1, '[': 1, '}': -1, ']': -1 };
+
 /** Finds the object or the text at a path in the text of a JSON object. */
 function locate(text: string, path: readonly string[]): Place {
   let [depth, found, openAt, from] = [0, -1, 0, -1];
@@ -76,8 +78,7 @@ function locate(text: string, path: readonly string[]): Place {
       openAt = to;
       if (++found === path.length) break;
     }
-    if (token === '{' || token === '[') depth++;
-    else if (!isString) depth--;
+    depth += nesting[token] ?? 0;
     // A name, in the object that was found last.
     const isName = token.endsWith(':') && depth === found + 1;
     isNext = isName && JSON.parse(token.slice(0, -1)) === path[found];

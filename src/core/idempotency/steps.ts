@@ -95,29 +95,38 @@ export class KeyedSteps implements Steps {
   }
 
   async #find(request: StepRequest): Promise<Step> {
-    const { attempt, target } = request;
+    const { attempt } = request;
     const id = this.#idOf(request);
     const step = this.known.get(id);
     const isAgain = step?.attempt === attempt;
     // A step that was never sent may change.
     if (!step || (step.sentAt === undefined && !isAgain))
       return this.#create(id, request, step?.refusals);
-    const isElsewhere = step.target !== target;
-    const hasChanged = async (): Promise<boolean> =>
-      isElsewhere || !(await this.#isSame(step, request));
-    const isOld = step.attempt === 0;
-    const isRefusedNow = isAgain && request.processedWith(step.key) === 'no';
-    const isUndone = !this.#submission?.wasSent && (isOld || isRefusedNow);
+    const isUndone = this.#isUndone(step, request);
+    const hasChanged = await this.#hasChanged(step, request, isUndone);
     // A step that was certainly not done may change too, under a new key: one key never has two payloads. One that was
     // refused in this attempt needs a new key in any case: the old one stands for the refusal.
-    if (isUndone && ((isAgain && step.isRefused) || (await hasChanged())))
+    if (isUndone && (hasChanged || (isAgain && step.isRefused)))
       return this.#create(id, request, (step.refusals ?? 0) + 1);
-    const isForgotten = step.body === undefined;
-    if (isElsewhere || ((isAgain || isForgotten) && (await hasChanged()))) {
-      if (isOld) this.#submission?.recordChanged();
-      return refuseStep(request, step, isElsewhere);
+    if (hasChanged) {
+      if (step.attempt === 0) this.#submission?.recordChanged();
+      return refuseStep(request, step);
     }
-    return { ...step, attempt, ...(isForgotten && { body: await this.#fix(id, request) }) };
+    const body = step.body === undefined ? await this.#fix(id, request) : step.body;
+    return { ...step, attempt, body };
+  }
+
+  /** Whether the step was certainly not done. */
+  #isUndone({ attempt, key }: Step, request: StepRequest): boolean {
+    if (this.#submission?.wasSent) return false;
+    return attempt === 0 || (attempt === request.attempt && request.processedWith(key) === 'no');
+  }
+
+  /** On the attempts after the first, a body in memory is not compared: it is sent as it was. */
+  async #hasChanged(step: Step, request: StepRequest, isUndone: boolean): Promise<boolean> {
+    if (step.target !== request.target) return true;
+    const isCompared = isUndone || step.attempt === request.attempt || step.body === undefined;
+    return isCompared && !(await this.#isSame(step, request));
   }
 
   async #create(id: string, request: StepRequest, refusals = 0): Promise<Step> {
@@ -172,16 +181,13 @@ export class KeyedSteps implements Steps {
 
 const pathOf = (target: string): string => target.replace(/\?.*/s, '');
 
-function refuseStep(
-  { own, name, target, attempt }: StepRequest,
-  step: Step,
-  isElsewhere: boolean,
-): never {
+function refuseStep({ own, name, target, attempt }: StepRequest, step: Step): never {
   const [option, value] = own === undefined ? ['step', name] : ['idempotencyKey', own];
   inDevelopment(() => {
     const isAgain = step.attempt === attempt;
     const kept = isAgain || step.body !== undefined ? '' : ', whose bytes are not kept';
-    const what = isElsewhere ? `another URL, ${shown(step.target)}` : `another body${kept}`;
+    const what =
+      step.target !== target ? `another URL, ${shown(step.target)}` : `another body${kept}`;
     const rule = isAgain
       ? `the name of one request, and this attempt has sent it with ${what}`
       : `the name of the same request on every attempt, and it was sent before with ${what}: a new one needs a name of its own`;

@@ -53,30 +53,13 @@ export function canonicalise(payload: unknown): Canonical {
   const writeObject = (value: object, path: string): string => {
     // By class name, which is the same in another realm.
     const name = Object.prototype.toString.call(value).slice(8, -1);
-    switch (name) {
-      case 'Array':
-      case 'FileList':
-        return list(value as Iterable<unknown>, path);
-      case 'Date':
-        return `Date(${(value as { getTime: () => number }).getTime()})`;
-      case 'Map':
-      case 'Set':
-      case 'URLSearchParams':
-        return name + list(value as Iterable<unknown>, path);
-      case 'FormData':
-        return name + writeForm(value as FormData);
-      case 'Blob':
-      case 'File':
-        return name + writeBlob(value as File, value);
-      case 'ArrayBuffer':
-        return (
-          name + refer(new Uint8Array(value as ArrayBuffer), [(value as ArrayBuffer).byteLength])
-        );
-    }
-    if (ArrayBuffer.isView(value)) {
-      const { buffer, byteOffset, byteLength } = value;
-      return name + refer(new Uint8Array(buffer, byteOffset, byteLength), [byteLength]);
-    }
+    if (/^(Array|FileList|Map|Set|URLSearchParams)$/.test(name))
+      return name + list(value as Iterable<unknown>, path);
+    if (name === 'Date') return `Date(${(value as Date).getTime()})`;
+    if (name === 'FormData') return name + writeForm(value as FormData);
+    if (name === 'Blob' || name === 'File') return name + writeBlob(value as File, value);
+    const raw = bytesIn(value, name);
+    if (raw) return name + refer(raw, [raw.byteLength]);
     const { toJSON } = value as { toJSON?: unknown };
     if (typeof toJSON === 'function') return `JSON(${write(toJSON.call(value, ''), path)})`;
     const prototype: unknown = Object.getPrototypeOf(value);
@@ -113,6 +96,12 @@ export function canonicalise(payload: unknown): Canonical {
   };
 
   return { text: write(payload, 'variables'), bytes };
+}
+
+function bytesIn(value: object, name: string): Uint8Array | undefined {
+  if (name === 'ArrayBuffer') return new Uint8Array(value as ArrayBuffer);
+  if (!ArrayBuffer.isView(value)) return undefined;
+  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
 function refuse(path: string, what: string): never {

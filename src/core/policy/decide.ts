@@ -135,16 +135,10 @@ export function decide(
   policy: Policy,
   context: DecideContext,
 ): Decision {
-  const { nowMs, limitedMs = 0 } = context;
-  const { retryAfterMs, retryAt: toldAt, shouldRetry: advice }: FailureDetails = failure;
+  const { limitedMs = 0, isCounted, nowMs } = context;
+  const { retryAfterMs = 0, shouldRetry: advice }: FailureDetails = failure;
   const { attempt, trials = 0 } = operation;
   const reason = whyRetry(failure);
-  // A known rate limit releases its requests one by one, so no wait of this operation's own is added.
-  const isPaced =
-    !context.isCounted &&
-    reason === 'rate-limited' &&
-    limitedMs > 0 &&
-    limitedMs >= (retryAfterMs ?? 0);
   let drawn: Wait | undefined;
   const failed: FailedAttempt = {
     failure,
@@ -152,25 +146,31 @@ export function decide(
     policy,
     context,
     reason,
-    isPaced,
+    // A known rate limit releases its requests one by one, so no wait of this operation's own is added.
+    isPaced: !isCounted && reason === 'rate-limited' && limitedMs > 0 && limitedMs >= retryAfterMs,
     wanted: callShouldRetry(failure, operation, policy, context) ?? advice,
     isRepeatable: operation.idempotent || operation.keyed || operation.kind === 'query',
     // `maxRetries: 0` means one attempt, even if that attempt was a probe.
     spent: policy.maxRetries === 0 ? attempt : attempt - trials,
     wait: () => (drawn ??= drawWait(failed)),
   };
-  for (const [stopReason, applies] of stopRules) {
-    if (!applies(failed)) continue;
-    // An operation that stops because the wait is too long reports when that wait ends.
-    const isLimited = isPaced && (stopReason === 'deadline' || stopReason === 'retry-after');
-    const isTold = retryAfterMs !== undefined && stopReason !== 'deadline';
-    const waitMs = isLimited && !isTold ? limitedMs : retryAfterMs;
-    const retryAt = waitMs === undefined ? toldAt : nowMs + waitMs;
-    return { kind: 'stop', reason: stopReason, retryAt };
-  }
+  for (const [stopReason, applies] of stopRules)
+    if (applies(failed))
+      return { kind: 'stop', reason: stopReason, retryAt: acceptedAt(failed, stopReason) };
   const { backoffMs, delayMs } = failed.wait();
   const retryAt = nowMs + delayMs;
   return { kind: 'retry', reason: reason ?? 'should-retry', delayMs, backoffMs, retryAt };
+}
+
+/** When the server accepts the request again. An operation that stops because the wait is too long reports when that ends. */
+function acceptedAt(
+  { failure: { retryAfterMs, retryAt }, context: { nowMs, limitedMs = 0 }, isPaced }: FailedAttempt,
+  reason: StopReason,
+): number | undefined {
+  const isLimited =
+    isPaced && (reason === 'deadline' || (reason === 'retry-after' && retryAfterMs === undefined));
+  const waitMs = isLimited ? limitedMs : retryAfterMs;
+  return waitMs === undefined ? retryAt : nowMs + waitMs;
 }
 
 /** The wait before a retry, in milliseconds: the backoff alone, and all that is waited for. */
@@ -213,42 +213,43 @@ export function ownDelay(failureCount: number, retried: Retried): number {
   return delayOfReactQuery(failureCount) + owedMs(retried, delayOfReactQuery(0));
 }
 
-function drawWait({
-  failure,
-  reason,
-  operation,
-  policy,
-  context,
-  spent,
-  isPaced,
-}: FailedAttempt): Wait {
-  const { factor, capMs, fastRetryMs } = policy;
+/** A single failure of a healthy origin that may pass at once. */
+function isGlitch({ failure, reason, operation, context }: FailedAttempt): boolean {
   const { kind, status, retryAfterMs } = failure;
-  const { isAlone, isDown, limitedMs = 0, random } = context;
+  const isFirst = operation.retriedFor.length === 0 && retryAfterMs === undefined;
   // 529 says that the server is overloaded already: no fast retry.
   const isTransient = kind === 'network' || (reason === 'unavailable' && status !== 529);
-  const isFirst = operation.retriedFor.length === 0 && retryAfterMs === undefined;
-  const isFast = isAlone && isFirst && isTransient;
-  const baseMs = isFast ? Math.min(policy.baseMs, fastRetryMs) : policy.baseMs;
-  const { previousBackoffMs } = operation;
-  const { isCounted, isUnpaused: isQueryUnpaused } = context;
+  return !!context.isAlone && isFirst && isTransient;
+}
+
+/** The wait without Retry-After and limits, in milliseconds. */
+function drawBackoff(failed: FailedAttempt): number {
+  const { operation, policy, context, spent } = failed;
+  const { factor, capMs, fastRetryMs } = policy;
+  const { isCounted, random } = context;
+  const baseMs = isGlitch(failed) ? Math.min(policy.baseMs, fastRetryMs) : policy.baseMs;
   const retry = isCounted ? operation.attempt : Math.max(1, spent);
   const isUnpaused =
-    (isCounted || (isQueryUnpaused && operation.kind === 'query')) && policy.backoff === 'full';
+    (isCounted || (context.isUnpaused && operation.kind === 'query')) && policy.backoff === 'full';
   const backoff = isUnpaused ? 'none' : policy.backoff;
+  const { previousBackoffMs } = operation;
   // Field by field: spreading the policy takes several times as long.
   const stepMs = backoffDelay({ backoff, baseMs, factor, capMs, retry, previousBackoffMs }, random);
-  const backoffMs = isUnpaused
-    ? spreadWait(stepMs + owedMs(operation, policy.baseMs), random)
-    : stepMs;
-  const leastMs =
-    retryAfterMs === undefined ? 0 : Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
-  // While the endpoint is down, admission decides when to resume; no backoff is added.
-  if (retryAfterMs === undefined && isDown) return { backoffMs, delayMs: 0 };
-  if (isPaced) return { backoffMs, delayMs: limitedMs };
-  // The limit closes the endpoint for longer than this answer has said.
-  const isLonger = retryAfterMs !== undefined && limitedMs >= retryAfterMs;
-  return { backoffMs, delayMs: Math.max(backoffMs, isLonger ? limitedMs : leastMs) };
+  return isUnpaused ? spreadWait(stepMs + owedMs(operation, policy.baseMs), random) : stepMs;
+}
+
+function drawWait(failed: FailedAttempt): Wait {
+  const { failure, context, isPaced } = failed;
+  const { retryAfterMs } = failure;
+  const { limitedMs = 0, isDown, random } = context;
+  const backoffMs = drawBackoff(failed);
+  if (retryAfterMs === undefined)
+    // While the endpoint is down, admission decides when to resume; no backoff is added.
+    return { backoffMs, delayMs: isDown ? 0 : isPaced ? limitedMs : backoffMs };
+  const leastMs = Math.floor(retryAfterMs * (1 + retryAfterJitter * random()));
+  // The limit may close the endpoint for longer than this answer has said.
+  const closedMs = limitedMs >= retryAfterMs ? limitedMs : leastMs;
+  return { backoffMs, delayMs: isPaced ? closedMs : Math.max(backoffMs, closedMs) };
 }
 
 /** A rule that ends an operation with its failure. */
@@ -256,7 +257,7 @@ type StopRule = readonly [reason: StopReason, applies: (failed: FailedAttempt) =
 
 /**
  * The stop rules: the first that applies, from top to bottom, ends the operation. Each comment is the rule's
- * name and, in one sentence, when it applies: `npm run reference` prints them into docs/retry.md.
+ * name and, in one sentence, when it applies: `npm run reference` prints them into docs/retry/rules.md.
  */
 const stopRules: readonly StopRule[] = [
   /** Aborted: The caller aborted. */

@@ -64,7 +64,7 @@ function warnOfNoRetry(steady: Steadfetch): void {
     'mergeDefaultOptions: your default options have queries: { retry: false }. It is kept, so no query is retried, ' +
       'and most of the policy does nothing. Leave it out to have the policy; if it is meant, say ' +
       '...steady.queryPolicy({ maxRetries: 0 }).',
-    'retry.md#defaultoptions',
+    'retry/default-options.md',
   );
 }
 

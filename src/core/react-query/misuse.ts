@@ -14,7 +14,7 @@ import { instanceBehind, isOurPersister } from './instance.ts';
 
 const remedy =
   'new QueryClient({ defaultOptions: mergeDefaultOptions(steady, yours) }) keeps both.';
-const remedyPage = 'retry.md#defaultoptions';
+const remedyPage = 'retry/default-options.md';
 
 /** A user may ask again by hand; React Query asks three times more. */
 const mostFailures = 2;

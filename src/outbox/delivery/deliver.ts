@@ -8,16 +8,12 @@ import type { RowStore } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
 import { EntryAttempt, type FailedAttempt, type SendOptions } from './attempt.ts';
 import type { Running } from './due.ts';
-import type { Attempt, OutboxPage } from './page.ts';
+import type { Attempt, OutboxPage, UnderWay } from './page.ts';
 
-/** The fields that are written for an entry that becomes a dead letter. */
 interface Burial extends Partial<Pick<Row, 'attempts' | 'isInDoubt' | 'steps'>> {
   readonly reason: DeadReason;
   readonly error?: unknown;
 }
-
-/** Nothing was tried: the claim of the entry was no attempt. */
-const unclaimed = ({ attempts }: Row): Pick<Row, 'attempts'> => ({ attempts: attempts - 1 });
 
 /** Makes attempts at entries, and says what is to be written of them. */
 export class Delivery {
@@ -25,7 +21,6 @@ export class Delivery {
   readonly #store: Pick<RowStore, 'recordRequest' | 'read'>;
   readonly #onChange: (entry: Row, operation: Operation) => void;
 
-  /** @param onChange - The operation of an entry begins, is paused or goes on. */
   constructor(
     page: OutboxPage,
     store: Pick<RowStore, 'recordRequest' | 'read'>,
@@ -37,31 +32,40 @@ export class Delivery {
   }
 
   /** @returns undefined where nothing is to be written: it is no longer wanted, or it is another tab's. */
-  async attempt(running: Running, fence: Fence, isUrged: boolean): Promise<Attempt | undefined> {
+  attempt(running: Running, fence: Fence, isUrged: boolean): Promise<Attempt | undefined> {
     const { underWay } = this.#page.memory;
-    const { id, attempts } = running.entry;
-    const earlier = underWay.get(id);
-    if (earlier) {
-      // Its database was closed or deleted meanwhile, so its end is not written: that attempt is this one.
-      const { signal } = running.controller;
-      signal.addEventListener('abort', () => earlier.running.controller.abort(signal.reason));
-      running.begin(earlier.running.operation);
-      const made = await earlier.made.catch(() => {});
-      const again = attempts - earlier.running.entry.attempts;
-      // An attempt of another tab since has another end, unless this one was done before.
-      if (made && (again < 2 || made.change.kind === 'done'))
-        return again > 0 ? recount(made, earlier.running.entry) : made;
-    }
+    const { id } = running.entry;
     const forget = (): void => {
       if (underWay.get(id)?.made === made) underWay.delete(id);
     };
-    const made = this.#make(running, fence, isUrged).then((attempt) => {
+    const made = this.#makeAfter(underWay.get(id), running, fence, isUrged).then((attempt) => {
       if (!attempt) forget();
       return attempt && { ...attempt, onWritten: forget };
     });
     made.catch(forget);
     underWay.set(id, { running, made });
     return made;
+  }
+
+  /** An earlier one whose database was closed or deleted meanwhile, so that its end is not written, is this one. */
+  async #makeAfter(
+    earlier: UnderWay | undefined,
+    running: Running,
+    fence: Fence,
+    isUrged: boolean,
+  ): Promise<Attempt | undefined> {
+    if (!earlier) return this.#make(running, fence, isUrged);
+    const { entry, controller, operation } = earlier.running;
+    const { signal } = running.controller;
+    signal.addEventListener('abort', () => controller.abort(signal.reason));
+    running.begin(operation);
+    const made = await earlier.made.catch(() => {});
+    const again = running.entry.claims - entry.claims;
+    // An attempt of another tab since has another end, unless this one was done before.
+    if (made && (again < 2 || made.change.kind === 'done')) return made;
+    // A still later one waits for this: that makes it.
+    const isLatest = this.#page.memory.underWay.get(running.entry.id)?.running === running;
+    return isLatest ? this.#make(running, fence, isUrged) : undefined;
   }
 
   async #make(running: Running, fence: Fence, isUrged: boolean): Promise<Attempt | undefined> {
@@ -74,7 +78,7 @@ export class Delivery {
     if ('reason' in ready) return this.#endUnready(definition, entry, ready);
     if (!definition) return undefined;
     const spent = isUrged ? undefined : limitOf(entry, definition, sender.clock.now());
-    if (spent) return this.#bury(definition, entry, { reason: spent, ...unclaimed(entry) });
+    if (spent) return this.#bury(definition, entry, { reason: spent });
     const sent = await new EntryAttempt(sender, running, {
       ...ready,
       ...this.#keepIn(entry, fence),
@@ -86,23 +90,21 @@ export class Delivery {
     }).send();
     if (sent.kind === 'dropped') return undefined;
     if (sent.kind === 'unsent') throw sent.error;
-    if (sent.kind === 'not-repeatable')
-      return this.#bury(definition, entry, { reason: sent.kind, ...unclaimed(entry) });
+    if (sent.kind === 'not-repeatable') return this.#bury(definition, entry, { reason: sent.kind });
     return sent.kind === 'done'
       ? this.#endDone(definition, running, { data: sent.data, variables: ready.variables })
       : this.#endFailed(definition, running, sent);
   }
 
-  /** How the requests of an entry are kept before one of them goes. */
   #keepIn(entry: Row, fence: Fence): Pick<SendOptions, 'record' | 'takeBack'> {
-    const { attempts: noted, isUnkeyed: wasUnkeyed } = entry;
+    const { attempts, isUnkeyed: wasUnkeyed } = entry;
     return {
       record: async ({ isUnkeyed, steps }) => {
         const write = async (kept: readonly PastStep[]): Promise<boolean> =>
           this.#store.recordRequest(entry, fence, {
             ...(await this.#encodeSteps(kept)),
             isRedriven: false,
-            noted,
+            attempts: attempts + 1,
             ...(isUnkeyed && { isUnkeyed }),
           });
         try {
@@ -112,8 +114,7 @@ export class Delivery {
           return write(steps.map((step) => ({ ...step, body: undefined })));
         }
       },
-      takeBack: () =>
-        this.#store.recordRequest(entry, fence, { noted: noted - 1, isUnkeyed: wasUnkeyed }),
+      takeBack: () => this.#store.recordRequest(entry, fence, { attempts, isUnkeyed: wasUnkeyed }),
     };
   }
 
@@ -121,7 +122,6 @@ export class Delivery {
     return steps.length > 0 ? { steps: await this.#page.codec.encode('outbox', steps) } : {};
   }
 
-  /** The entry is a dead letter: it needs a user. */
   #bury(
     definition: HandlerDefinition | undefined,
     entry: Row,
@@ -154,12 +154,10 @@ export class Delivery {
     const isOthers =
       (reason === 'handler-missing' || reason === 'not-migrated') &&
       entry.createdAt > this.#page.startedAt;
-    if (reason !== 'too-new' && !isOthers)
-      return this.#bury(definition, entry, { reason, error, ...unclaimed(entry) });
+    if (reason !== 'too-new' && !isOthers) return this.#bury(definition, entry, { reason, error });
     return { entry, change: { kind: 'too-new' } };
   }
 
-  /** It was delivered. Its result is kept where nothing in this tab waits for it. */
   async #endDone(
     definition: HandlerDefinition,
     { entry, hasAsked }: Running,
@@ -189,26 +187,26 @@ export class Delivery {
     const { clock, random } = sender;
     const { error, decision, isInDoubt } = failed;
     const isTimeout = failed.wasSent && failed.failure.kind === 'timeout';
-    const counted = {
-      unsent: entry.unsent + (failed.isUnsent ? 1 : 0),
-      timeouts: entry.timeouts + (isTimeout ? 1 : 0),
-    };
+    const timeouts = entry.timeouts + (isTimeout ? 1 : 0);
     memory.wait(entry.id, failed.before);
     // They were kept before they went: what has become of the entry does not hang on it.
     const kept = await this.#encodeSteps(failed.past).catch(() => ({}));
     const nowMs = clock.now();
-    const next = nextStepOf(failed, { ...entry, ...counted }, definition, {
+    const retry = failed.isUnsent ? entry.claims : entry.attempts + 1;
+    const next = nextStepOf(failed, entry, definition, {
       nowMs,
-      backoffMs: () => backoffDelay({ ...definition.policy, retry: entry.attempts }, random),
+      backoffMs: () => backoffDelay({ ...definition.policy, retry }, random),
     });
     if (next.kind === 'dead') {
       // The next press of "Send again" would end in the same.
       const isFruitless = isInDoubt && (failed.isStuck || entry.redrives > 0);
       const reason = isFruitless && hasTold(next.reason) ? 'cannot-find-out' : next.reason;
-      return this.#bury(definition, entry, { reason, error, isInDoubt, ...kept });
+      const attempts = entry.attempts + 1;
+      return this.#bury(definition, entry, { reason, error, attempts, isInDoubt, ...kept });
     }
     const lane = origin ? laneOf(entry.handler, origin) : entry.lane;
-    const tried = { ...counted, ...kept, error: shorten(error), isInDoubt };
+    const isUntouched = !failed.wasSent && !failed.isUnsent;
+    const tried = { timeouts, isUntouched, ...kept, error: shorten(error), isInDoubt };
     return {
       entry,
       error,
@@ -244,14 +242,6 @@ const isPassed = (reason: DeadReason): boolean =>
 
 const isPast = (value: unknown): value is readonly PastStep[] =>
   Array.isArray(value) && value.every((step) => typeof Object(step).id === 'string');
-
-/** The entry was claimed once more, to write this end of it: that was no attempt. */
-function recount(made: Attempt, { unsent }: Row): Attempt {
-  const { change } = made;
-  if (!('attempts' in change)) return made;
-  const counted = { attempts: change.attempts + 1, unsent: (change.unsent ?? unsent) + 1 };
-  return { ...made, change: { ...change, ...counted } };
-}
 
 async function encodeResult(codec: Codec, data: unknown, key: object): Promise<unknown> {
   try {

@@ -1,6 +1,6 @@
 import type { Operation } from '../../core/internal.ts';
-import type { Kept } from '../enqueue.ts';
 import { discarded, leftBehind } from '../errors.ts';
+import type { Kept } from '../receipts.ts';
 import type { EntryStorage } from '../storage.ts';
 import { DatabaseError } from '../store/disk.ts';
 import { refersTo } from '../store/linked.ts';
@@ -13,13 +13,9 @@ import { Ownership } from './ownership.ts';
 import type { EntryListener, OutboxPage } from './page.ts';
 import { Worker } from './worker.ts';
 
-/** An outbox in this page, with its entries. */
-export interface OutboxParts extends OutboxPage {
+export interface OutboxParts extends OutboxPage, EntryListener {
   readonly storage: EntryStorage;
   readonly engine: Engine;
-  readonly onChange: () => void;
-  readonly onDue: EntryListener['onDue'];
-  readonly onFollow: EntryListener['onFollow'];
 }
 
 /** Keeps the entries of this tab, and sends them, and those of tabs that have died. */
@@ -35,7 +31,6 @@ export class Engine {
   #moving: Promise<void> | undefined;
 
   constructor(page: OutboxPage, storage: EntryStorage, listener: EntryListener) {
-    const { clock, sender, name, network, parallel } = page;
     const onError = storage.showError;
     const store = new RowStore(storage, page.links?.rows);
     // An entry that was cleared while it waited at the gate does not go.
@@ -50,23 +45,18 @@ export class Engine {
     this.#onChange = listener.onChange;
     this.store = store;
     this.ownership = new Ownership({
-      clock,
+      ...page,
       store,
-      lock: page.lock,
-      name,
       tokens: page.memory.tokens,
       onGain: (fence) => this.#gain(fence),
       onLoss: listener.onLoss,
       onError,
     });
     this.worker = new Worker({
+      ...page,
       ...listener,
-      clock,
-      random: sender.random,
+      random: page.sender.random,
       store,
-      network,
-      parallel,
-      clearing: page.clearing,
       attempt: (...given) => delivery.attempt(...given),
       onEnd: (...ended) => {
         listener.onEnd(...ended);
@@ -86,25 +76,18 @@ export class Engine {
     for (const clear of clears) known.add(clear);
   }
 
-  /** This page has heard of a clear. */
   addClear(token: string): void {
     this.#clears = (this.#clears ?? new Set()).add(token);
   }
 
   /**
    * Keeps an entry of this tab's own, on the disk if that is possible, and sends it when it is due. `isMoved`: it was
-   * kept before, and belongs to a clear that this page has not heard of. `refresh` puts in the answers that it refers to.
+   * kept before, and belongs to a clear that this page has not heard of.
    *
    * @throws SteadfetchError (as a rejection) when it was discarded or cleared meanwhile.
    */
-  async add(
-    entry: Unplaced,
-    isWanted: () => boolean,
-    isMoved: boolean,
-    refresh?: (entry: Unplaced) => Promise<Unplaced>,
-  ): Promise<Kept> {
+  async add(entry: Unplaced, isWanted: () => boolean, isMoved: boolean): Promise<Kept> {
     const storage = this.#storage;
-    await storage.opened();
     await this.#move();
     const { generation } = storage;
     // Behind one that the disk does not take, of its scope or that it refers to.
@@ -117,7 +100,7 @@ export class Engine {
       );
     if (generation !== undefined && !isBehind) {
       try {
-        const add = () => this.#addToDisk(entry, isWanted, isMoved, refresh);
+        const add = () => this.#addToDisk(entry, isWanted, isMoved);
         const added = await storage.writeShown(add, isWanted);
         if (added) return { entry: added, savedIn: generation };
       } catch (error) {
@@ -135,12 +118,8 @@ export class Engine {
     return { entry: added, savedIn: undefined };
   }
 
-  /**
-   * A user wants an entry to be sent now, or again; `change` makes another of it.
-   *
-   * @returns the entry as it is now, and whose turn has come by that; undefined when that cannot be.
-   */
-  async revive(id: string, change?: (entry: Row) => Row): Promise<Revived | undefined> {
+  /** Sends an entry now, or again. @see RowStore.revive */
+  async revive(id: string, change: (entry: Row) => Row | undefined): Promise<Revived | undefined> {
     for (;;) {
       const revived = await this.#own((fence) =>
         this.store.revive(id, fence, this.#page.clock.now(), change),
@@ -161,7 +140,6 @@ export class Engine {
     this.ownership.leave();
   }
 
-  /** Nothing more is sent. */
   stop(): void {
     this.worker.abort();
     this.worker.dispose();
@@ -176,12 +154,11 @@ export class Engine {
     given: Unplaced | Row,
     isWanted: () => boolean,
     isMoved: boolean,
-    refresh?: (entry: Unplaced) => Promise<Unplaced>,
   ): Promise<Row | undefined> {
-    const { clock } = this.#page;
+    const { clock, links } = this.#page;
     const clears = isMoved ? this.#clears : undefined;
     let entry = given;
-    let isFilled = !refresh;
+    let isFilled = isMoved || !links;
     for (;;) {
       if (!isWanted()) throw discarded(entry);
       const added = await this.#own((fence) => {
@@ -190,10 +167,10 @@ export class Engine {
       });
       if (added === 'cleared') throw discarded(entry);
       if (added === 'outdated') {
-        const filled = refresh ? await refresh(entry) : entry;
+        const filled = await links?.refresh(entry, this.#page, this.store.read);
         // An answer that cannot be read stays as it is: the end of the entry says why.
         isFilled = filled === entry;
-        entry = filled;
+        entry = filled ?? entry;
         continue;
       }
       if (added === 'lost') continue;
@@ -217,9 +194,10 @@ export class Engine {
       if (generation === undefined || storage.isStopped) return;
       const { id } = row;
       try {
-        if (!(await this.#addToDisk(row, () => true, true))) continue;
+        const added = await this.#addToDisk(row, () => true, true);
+        if (!added) continue;
         storage.setCopied(id, false);
-        receipts.save(id, generation);
+        receipts.save({ entry: added, savedIn: generation });
         // Entries that refer to it may be there already, and be due.
         if (row.state === 'done') this.worker.refresh();
         this.#onChange();
@@ -257,7 +235,6 @@ export class Engine {
     this.#announceOwner();
   }
 
-  /** There are entries of an owner that the other tabs do not know yet, or whose owner has died. */
   #announceOwner(): void {
     this.#page.others.post({ kind: 'owner' });
   }

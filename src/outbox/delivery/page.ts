@@ -10,17 +10,17 @@ import type {
 } from '../../core/internal.ts';
 import type { Clock } from '../../core/lib/clock.ts';
 import type { Codec } from '../codec.ts';
-import type { Receipts } from '../enqueue.ts';
+import type { Receipts } from '../receipts.ts';
 import type { HandlerDefinition } from '../handler.ts';
-import type { EntryLinks } from '../links/entry-links.ts';
 import type { OtherTabs, Pauses } from '../messages.ts';
 import type { Display } from '../state.ts';
-import type { Row } from '../store/row.ts';
+import type { RowLinks } from '../store/linked.ts';
+import type { Row, Unplaced } from '../store/row.ts';
 import type { Settled } from '../store/row-store.ts';
+import type { Backend } from '../store/schema.ts';
 import type { Change } from '../store/transitions.ts';
 import type { Running } from './due.ts';
 
-/** The sender of an outbox. */
 export interface SenderContext extends LoopContext, Fetches {
   readonly waitingWrites: WaitingWrites;
 }
@@ -33,11 +33,11 @@ export interface Attempt {
   readonly error?: unknown;
   /** Of an attempt after which there is another. */
   readonly decision?: Decision;
-  /** It is written, or not ours to write any more. */
   readonly onWritten?: () => void;
 }
 
-interface UnderWay {
+/** An attempt, from its begin until its end is written. */
+export interface UnderWay {
   readonly running: Running;
   readonly made: Promise<Attempt | undefined>;
 }
@@ -48,7 +48,6 @@ export class PageMemory {
   readonly foreign: Set<string> = new Set();
   /** The attempts that are under way, or whose ends could not be written yet. */
   readonly underWay: Map<string, UnderWay> = new Map();
-  /** The tokens of all owners that this page has had. */
   readonly tokens: Set<string> = new Set();
   readonly #operations: SenderContext['operations'];
   /** The operations of those that wait here for their next attempt. */
@@ -58,7 +57,6 @@ export class PageMemory {
     this.#operations = operations;
   }
 
-  /** An entry waits here for its next attempt, which goes on with this operation. */
   wait(id: string, before: HandedOver): void {
     this.#waiting.set(id, before);
   }
@@ -80,6 +78,27 @@ export class PageMemory {
   }
 }
 
+/** The references in the variables of an entry. */
+export interface EntryLinks {
+  readonly rows: RowLinks;
+  readonly begin: (
+    definition: HandlerDefinition,
+    variables: unknown,
+  ) => Pick<Row, 'parents' | 'thing'>;
+  readonly fill: (
+    variables: unknown,
+    entry: Row,
+    codec: Codec,
+    read: Backend['read'],
+  ) => Promise<unknown>;
+  /** The entry with the answers that are known: its scope is then that of one that is submitted with the real id. */
+  readonly refresh: <R extends Unplaced>(
+    entry: R,
+    page: Pick<OutboxPage, 'codec' | 'handlers'>,
+    read: Backend['read'],
+  ) => Promise<R>;
+}
+
 /** An outbox in this page, whatever store its entries are in. */
 export interface OutboxPage {
   /** Of the database, and so of its locks. */
@@ -92,7 +111,6 @@ export interface OutboxPage {
   readonly codec: Codec;
   /** So many attempts at once to one origin, at most. */
   readonly parallel: number;
-  /** When this page began, in epoch milliseconds. */
   readonly startedAt: number;
   readonly receipts: Receipts;
   readonly memory: PageMemory;
@@ -104,9 +122,7 @@ export interface OutboxPage {
   readonly clearing: () => string | undefined;
 }
 
-/** Callbacks at changes of entries. */
 export interface EntryListener {
-  /** Entries have changed. */
   readonly onChange: () => void;
   /** The turn of an entry has come, in this tab or another; `isUrged`: because a user wants it. */
   readonly onDue: (entry: Row, isUrged?: boolean) => void;

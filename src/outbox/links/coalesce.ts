@@ -4,7 +4,7 @@ import type { Forget } from '../clear.ts';
 import { readVariables } from '../codec.ts';
 import type { OutboxParts } from '../delivery/engine.ts';
 import type { OutboxCoalesce } from '../handler.ts';
-import { keysOf, refersTo } from '../store/linked.ts';
+import { keysOf, refersTo, rowByKey } from '../store/linked.ts';
 import { isInPage } from '../store/memory.ts';
 import { type Row, stateless, type Unplaced } from '../store/row.ts';
 import type { Settled } from '../store/row-store.ts';
@@ -12,11 +12,9 @@ import type { Transaction } from '../store/schema.ts';
 import { place, unblock } from '../store/transitions.ts';
 import { keysIn } from './answer-of.ts';
 import { begin, type CoalesceCode } from './outbox-links.ts';
-import { isNeeded, rowByKey, rowLinks } from './row-links.ts';
+import { isNeeded, rowLinks } from './row-links.ts';
 
-/** Two entries that were made one. */
 interface Merged extends Settled {
-  /** The first, as it was. */
   readonly earlier: Row;
   /** The one that is left, at the place of the first and with the key of the second. It is done where nothing is left to do. */
   readonly row: Row;
@@ -37,7 +35,6 @@ const isUnsent = (row: Row): row is Row & { readonly owner: string } =>
   row.state === 'pending' &&
   row.owner !== undefined &&
   row.attempts === 0 &&
-  row.noted === 0 &&
   !row.isInDoubt &&
   !row.isRedriven;
 
@@ -61,7 +58,6 @@ const mergeUnsent: CoalesceCode['merge'] = async (entry, parts, forget) => {
   const { coalesce: coalescing } = handlers.get(handler)?.handler ?? {};
   if (!coalescing || thing === undefined || isInDoubt) return undefined;
   try {
-    await storage.opened();
     const earlier = await engine.store.read((tx) => lastOf(tx, thing));
     const isMergeable = earlier && isUnsent(earlier);
     const next = isMergeable && (await merge(entry, earlier, coalescing, parts));
@@ -135,14 +131,16 @@ async function merge(
   return { ...earlier, ...own, ...named, variables: sealed };
 }
 
-/** Rows before and after a merge. */
 interface Replacement {
   readonly earlier: Row;
   readonly entry: Unplaced;
   readonly next: Row;
 }
 
-/** @returns undefined where that may not be: it is being sent, or another entry lies between the two. */
+/**
+ * @returns undefined where that may not be: it is being sent, another entry lies between the two, or an answer has
+ *   given it another scope since it was read.
+ */
 function replaceUnsent(
   { clock, engine }: OutboxParts,
   { earlier, entry, next }: Replacement,
@@ -151,7 +149,7 @@ function replaceUnsent(
   const nowMs = clock.now();
   return engine.store.writeAt(earlier.seq, 'strict', async (tx) => {
     const row = await lastOf(tx, thing);
-    if (!row || row.id !== earlier.id || !isUnsent(row)) return undefined;
+    if (row?.id !== earlier.id || row.scope !== earlier.scope || !isUnsent(row)) return undefined;
     // The same press, once more.
     if (await rowByKey(tx, id)) return undefined;
     const inScope = scope === undefined ? [] : await tx.rows('blocks', [scope]);

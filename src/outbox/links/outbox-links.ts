@@ -3,14 +3,15 @@ import { checkMade, code, codeOf, type MadeBy } from '../../core/lib/input/made-
 import type { Forget } from '../clear.ts';
 import type { Codec } from '../codec.ts';
 import type { OutboxParts } from '../delivery/engine.ts';
-import type { Kept } from '../enqueue.ts';
+import type { EntryLinks } from '../delivery/page.ts';
 import { type HandlerDefinition, scopeOf } from '../handler.ts';
+import type { Kept } from '../receipts.ts';
+import { rowByKey } from '../store/linked.ts';
 import type { Row, Unplaced } from '../store/row.ts';
 import type { Backend } from '../store/schema.ts';
 import { unblock } from '../store/transitions.ts';
 import { fill, keysIn } from './answer-of.ts';
-import type { EntryLinks } from './entry-links.ts';
-import { linkRows, rowByKey, rowLinks } from './row-links.ts';
+import { linkRows, rowLinks } from './row-links.ts';
 
 /** The options of `outboxLinks`. */
 export interface OutboxLinksOptions {
@@ -22,10 +23,9 @@ export interface OutboxLinksOptions {
   readonly coalesce?: MadeBy<'coalesceUnsent'> | undefined;
 }
 
-/** The code of `coalesceUnsent`. */
 export interface CoalesceCode {
   readonly by: 'coalesceUnsent';
-  /** Makes an entry one with an earlier one. */
+  /** Makes an entry one with the one before it that changes the same, where surely nothing of that was sent. */
   readonly merge: (
     entry: Unplaced,
     parts: OutboxParts,
@@ -33,24 +33,13 @@ export interface CoalesceCode {
   ) => Promise<Kept | undefined>;
 }
 
-/** The part of an outbox in a page that references need. */
-export interface PageLinks {
-  /** The entry with the answers that are known already. */
-  readonly refresh: <R extends Unplaced>(entry: R) => Promise<R>;
-  /** Makes an entry one with the one before it that changes the same, where surely nothing of that was sent. */
-  readonly coalesce: (entry: Unplaced) => Promise<Kept | undefined>;
-  /** Another tab has changed an entry that those of this page alone may refer to. */
-  readonly followInPage: (id: string) => Promise<void>;
-  /** Brings up to date what refers to an entry that cannot be read any more. */
-  readonly follow: (row: Row) => Promise<void>;
-}
-
 /** The code of `outboxLinks`: entries that refer to the answers of others. */
-export interface LinksCode extends EntryLinks {
+export interface LinksCode extends EntryLinks, Partial<Pick<CoalesceCode, 'merge'>> {
   readonly by: 'outboxLinks';
-  /** Whether it merges entries. */
-  readonly isCoalescing: boolean;
-  readonly attach: (parts: OutboxParts, forget: Forget) => PageLinks;
+  /** Another tab has changed an entry that those of this page alone may refer to. */
+  readonly followInPage: (id: string, parts: OutboxParts) => Promise<void>;
+  /** Brings up to date what refers to an entry that cannot be read any more. */
+  readonly follow: (row: Row, parts: OutboxParts) => Promise<void>;
 }
 
 /**
@@ -73,22 +62,16 @@ export function outboxLinks(options: OutboxLinksOptions = {}): MadeBy<'outboxLin
     requireWhole('outboxLinks', 'maxAnswers', maxAnswers, range);
     checkNames('outboxLinks', options, ['keepAnswersMs', 'maxAnswers', 'coalesce']);
   }
-  const merging = codeOf<CoalesceCode>(
-    checkMade('outboxLinks', 'coalesce', coalesce, 'coalesceUnsent'),
-  );
   const made: LinksCode = {
+    ...codeOf<CoalesceCode>(checkMade('outboxLinks', 'coalesce', coalesce, 'coalesceUnsent')),
     by: 'outboxLinks',
     rows: linkRows(keepAnswersMs, maxAnswers),
     begin,
-    isCoalescing: merging !== undefined,
     fill: async (variables, { parents = [] }, codec, read) =>
       fill(variables, await answersOf(parents, codec, read, true)),
-    attach: (parts, forget) => ({
-      refresh: (entry) => refresh(entry, parts),
-      coalesce: async (entry) => merging?.merge(entry, parts, forget),
-      followInPage: (id) => followInPage(id, parts),
-      follow: (row) => follow(row, parts),
-    }),
+    refresh,
+    follow,
+    followInPage,
   };
   return { [code]: made };
 }
@@ -136,17 +119,12 @@ async function answersOf(
   return answers;
 }
 
-/** Its scope and what it changes are then the same as of an entry that is submitted with the real id. */
-async function refresh<R extends Unplaced>(
-  entry: R,
-  { codec, handlers, storage, engine }: OutboxParts,
-): Promise<R> {
+const refresh: EntryLinks['refresh'] = async (entry, { codec, handlers }, read) => {
   const { parents, handler, variables: sealed } = entry;
   const definition = handlers.get(handler);
   if (!parents || !definition) return entry;
   try {
-    await storage.opened();
-    const answers = await answersOf(parents, codec, engine.store.read, false);
+    const answers = await answersOf(parents, codec, read, false);
     if (answers.size === 0) return entry;
     const variables = fill(await codec.decode(structuredClone(sealed)), answers);
     const left = parents.filter((key) => !answers.has(key));
@@ -159,4 +137,4 @@ async function refresh<R extends Unplaced>(
     // It stays as it is, and its end says why.
     return entry;
   }
-}
+};

@@ -1,4 +1,4 @@
-import { keysOf, noLinks, rowById, type RowLinks } from '../store/linked.ts';
+import { keysOf, noLinks, rowByKey, type RowLinks } from '../store/linked.ts';
 import { isInPage, pageFence } from '../store/memory.ts';
 import { type NewRow, type Row, stateless } from '../store/row.ts';
 import type { Transaction } from '../store/schema.ts';
@@ -14,20 +14,13 @@ export const linkRows = (keepAnswersMs: number, maxAnswers: number): RowLinks =>
   sweep: (tx, nowMs, limit) => sweep(tx, nowMs, nowMs - keepAnswersMs, maxAnswers, limit),
 });
 
-/** The same, but for how long they stay. */
 export const rowLinks: RowLinks = {
   ...noLinks,
-  find: rowByKey,
   isOutdated,
   hold,
   follow,
   keepAnswer,
 };
-
-/** The row that has this key, or had it. */
-export async function rowByKey(tx: Transaction, key: string): Promise<Row | undefined> {
-  return (await rowById(tx, key)) ?? (await tx.rows('formerIds', [key], 1))[0];
-}
 
 async function isOutdated(tx: Transaction, { parents = [] }: NewRow): Promise<boolean> {
   const rows = await Promise.all(parents.map((key) => rowByKey(tx, key)));
@@ -123,7 +116,6 @@ function keepAnswer(row: Row): Row | undefined {
   return row.state === 'done' ? { ...row, isRead: true, variables: undefined } : undefined;
 }
 
-/** Whether an entry refers to this one that is not over. */
 export async function isNeeded(tx: Transaction, row: Row): Promise<boolean> {
   return (await childrenOf(tx, row)).length > 0;
 }

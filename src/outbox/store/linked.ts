@@ -3,8 +3,6 @@ import type { Transaction } from './schema.ts';
 
 /** The transitions of rows that refer to the answers of others. */
 export interface RowLinks {
-  /** The row that has this key, or (with links) had it. */
-  readonly find: (tx: Transaction, key: string) => Promise<Row | undefined>;
   /** Whether an answer that it refers to has come since it was made: its scope must name the real id. */
   readonly isOutdated: (tx: Transaction, row: NewRow) => Promise<boolean>;
   /** The row as it is while answers that it refers to are missing; undefined where it may go. */
@@ -33,7 +31,6 @@ export const keepResultMs = 600_000;
 
 /** Without `outboxLinks` a row with references waits for a tab that has them, and no answer is kept for others. */
 export const noLinks: RowLinks = {
-  find: rowById,
   isOutdated: async () => false,
   hold: async (_, row) => (row.parents ? { ...row, nextRetryAt: undefined } : undefined),
   follow: async () => [],
@@ -51,11 +48,12 @@ export const keysOf = ({
   formerIds = [],
 }: Pick<Row, 'id' | 'formerIds'>): readonly string[] => [id, ...formerIds];
 
-export async function rowById(tx: Transaction, id: string): Promise<Row | undefined> {
-  return (await tx.rows('id', [id], 1))[0];
+/** The row that has this key, or else had it before it was edited, sent anew or merged. */
+export async function rowByKey(tx: Transaction, key: string): Promise<Row | undefined> {
+  const [row] = await tx.rows('id', [key], 1);
+  return row ?? (await tx.rows('formerIds', [key], 1))[0];
 }
 
-/** Whether the first row refers to the second. */
 export const refersTo = (
   { parents }: Pick<Row, 'parents'>,
   other: Pick<Row, 'id' | 'formerIds'>,

@@ -10,7 +10,7 @@ import {
   type Unplaced,
   unplace,
 } from './row.ts';
-import { noLinks, refersTo, rowById, type RowLinks } from './linked.ts';
+import { noLinks, refersTo, rowByKey, type RowLinks } from './linked.ts';
 import { isInPage, pageFence } from './memory.ts';
 import type { Backend, Durability, Fence, OwnerRecord, Transaction } from './schema.ts';
 import {
@@ -37,10 +37,8 @@ interface Claim {
   readonly next: Row | undefined;
 }
 
-/** The fields that are written before a request of a row goes. */
-type RequestRecord = Partial<Pick<Tried, 'steps' | 'isUnkeyed' | 'isRedriven' | 'noted'>>;
+type RequestRecord = Partial<Pick<Tried, 'steps' | 'isUnkeyed' | 'isRedriven' | 'attempts'>>;
 
-/** The rows after an end. */
 export interface Settled {
   /** The row as it is now; undefined when nothing is kept of it. */
   readonly row: Row | undefined;
@@ -59,16 +57,13 @@ export interface Revived extends Settled {
   readonly row: Row;
 }
 
-/** The due rows of a lane. */
 interface DueInLane {
   readonly lane: string;
-  /** The places of the rows that are due: so many at most, the first due first. */
+  /** The places of the rows that are due, the first due first. */
   readonly due: readonly number[];
-  /** When the next one is. */
   readonly nextAt: number | undefined;
 }
 
-/** How many rows there are of each kind. */
 export interface Counts {
   /** To be sent now. */
   readonly due: number;
@@ -96,7 +91,6 @@ export interface About {
 
 /** No owner, but which database it is, and which clears were done last. */
 const about = 'about';
-/** How many clears are remembered. */
 const mostClears = 10;
 
 async function readAbout(tx: Transaction): Promise<About | undefined> {
@@ -115,7 +109,6 @@ const newAbout = (): About => ({ generation: createIdempotencyKey(), clears: [] 
 /** A row in this page that is behind one on the disk is claimed again after so long: another tab may have sent that. */
 const claimAgainMs = 1000;
 
-/** No row is claimed, and no other one has its turn by that. */
 const none = { row: undefined, next: undefined };
 
 /** The operations on rows: each is one transaction. */
@@ -144,7 +137,7 @@ export class RowStore {
     isFilled = true,
   ): Promise<Row | 'lost' | 'cleared' | 'outdated' | undefined> {
     return this.#backend.write('strict', async (tx) => {
-      const found = await this.#links.find(tx, row.id);
+      const found = await rowByKey(tx, row.id);
       if (row.seq !== undefined) return found && this.#moveToDisk(tx, found, fence, nowMs, known);
       if (found) return found;
       if (await hasNewClear(tx, known)) return 'cleared';
@@ -160,7 +153,6 @@ export class RowStore {
     return row;
   }
 
-  /** Moves a row of this page. @see RowStore.add */
   async #moveToDisk(
     tx: Transaction,
     row: Row,
@@ -174,7 +166,7 @@ export class RowStore {
     if (await hasNewClear(tx, known)) return 'cleared';
     const owner = row.owner && fence.owner;
     // One that was sent by an earlier page may be there from then.
-    const there = await rowById(tx, row.id);
+    const there = await rowByKey(tx, row.id);
     return there ?? this.#insert(tx, { ...unplace(row), owner } as NewRow, fence, nowMs);
   }
 
@@ -205,19 +197,17 @@ export class RowStore {
       const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
       if (!isOwn) return 'lost';
       if (row?.owner !== fence.owner || (row.nextRetryAt ?? Infinity) > nowMs) return none;
-      const isStranded = row.state === 'sending';
-      const isUnsent = isStranded && row.noted !== row.attempts;
-      const isInDoubt = row.isInDoubt || isStranded;
+      // Its tab died while it was being sent.
+      const isInDoubt = row.isInDoubt || row.state === 'sending';
       const next = await this.#claimInstead(tx, { ...row, isInDoubt }, nowMs);
       if (next) return { row: undefined, next: next.row };
       const claimed: SendingRow = {
         ...row,
         isInDoubt,
-        unsent: row.unsent + (isUnsent ? 1 : 0),
         // The time that the server has said has come, also where the clock is set back meanwhile.
         notBefore: undefined,
         state: 'sending',
-        attempts: row.attempts + 1,
+        claims: row.claims + 1,
         lastAttemptAt: nowMs,
       };
       await tx.put(claimed);
@@ -291,7 +281,7 @@ export class RowStore {
   }
 
   /** The entries of an owner that are due in each lane, and when the next one is. */
-  due({ owner }: Fence, nowMs: number, limit: number): Promise<readonly DueInLane[]> {
+  due({ owner }: Fence, nowMs: number): Promise<readonly DueInLane[]> {
     return this.#backend.read(async (tx) => {
       const lanes: DueInLane[] = [];
       for (let from = ''; ;) {
@@ -303,7 +293,7 @@ export class RowStore {
         const [, lane] = key as [string, string];
         const first = [owner, lane];
         const [due, next] = await Promise.all([
-          tx.places('lanes', [first, [owner, lane, nowMs]], limit),
+          tx.places('lanes', [first, [owner, lane, nowMs]]),
           tx.firstKey('lanes', after(first, nowMs)),
         ]);
         lanes.push({ lane, due, nextAt: (next as [string, string, number] | undefined)?.[2] });
@@ -391,7 +381,7 @@ export class RowStore {
   }
 
   find(id: string): Promise<Row | undefined> {
-    return this.#backend.read((tx) => rowById(tx, id));
+    return this.#backend.read((tx) => rowByKey(tx, id));
   }
 
   /** Rows in the order of their places, after one of them: all, or those with this key of an index. */
@@ -413,7 +403,7 @@ export class RowStore {
       const states = ['pending', 'sending', 'dead'] as const;
       const counts = await Promise.all(states.map((state) => tx.count('state', [state])));
       const [pending = 0, claimed = 0, dead = 0] = counts;
-      const known = await Promise.all([...pauses.ids()].map((id) => rowById(tx, id)));
+      const known = await Promise.all([...pauses.ids()].map((id) => rowByKey(tx, id)));
       const paused = known.filter((row) => row && pauses.of(row)).length;
       const oldest = await Promise.all(states.map((state) => tx.rows('state', [state], 1)));
       const times = oldest.flat().map(({ createdAt }) => createdAt);
@@ -426,23 +416,25 @@ export class RowStore {
 
   /**
    * A row is to be sent now, by this tab: one that waits for its time, whichever tab had it, or a dead one.
-   * `change` makes another of it, maybe of another scope.
+   * `change` makes another of it, maybe of another scope; or undefined, where it is to stay.
    *
-   * @returns the row as it is now, and whose turn has come by that; undefined when it is none of them, `lost`
-   *   when the owner is no longer of this tab.
+   * @returns the row as it is now, and whose turn has come by that; undefined when it stays, `lost` when the owner is
+   *   no longer of this tab.
    */
   revive(
     id: string,
     fence: Fence,
     nowMs: number,
-    change: (row: Row) => Row = (row) => row,
+    change: (row: Row) => Row | undefined = (row) => row,
   ): Promise<Revived | 'lost' | undefined> {
     return this.#backend.write('strict', async (tx) => {
-      const found = await rowById(tx, id);
-      if (!found || !(found.state === 'dead' || found.state === 'pending')) return undefined;
+      const found = await rowByKey(tx, id);
+      if (found?.state !== 'dead' && found?.state !== 'pending') return undefined;
+      const changed = change(found);
+      if (!changed) return undefined;
       const own = isInPage(found) ? pageFence : fence;
       if (!(await isOurs(tx, own, nowMs))) return 'lost';
-      const row = await place(tx, change(found), own.owner, nowMs, this.#links);
+      const row = await place(tx, changed, own.owner, nowMs, this.#links);
       // Behind it in the scope that it has left.
       const isMoved = row.blocks !== found.blocks;
       const next = isMoved ? await unblock(tx, found.blocks, nowMs, this.#links) : undefined;
@@ -453,7 +445,7 @@ export class RowStore {
   /** Forgets a row, whatever it is at. @returns what it was; undefined when there is none. */
   discard(id: string, nowMs: number): Promise<Revived | undefined> {
     return this.#backend.write('strict', async (tx) => {
-      const row = await rowById(tx, id);
+      const row = await rowByKey(tx, id);
       if (!row) return undefined;
       await this.#take(tx, row);
       const next = await unblock(tx, row.blocks, nowMs, this.#links);
@@ -461,10 +453,9 @@ export class RowStore {
     });
   }
 
-  /** The submitter of a row has its result. */
   acknowledge(id: string): Promise<void> {
     return this.#backend.write('relaxed', async (tx) => {
-      const row = await rowById(tx, id);
+      const row = await rowByKey(tx, id);
       if (row?.state === 'done') await this.#take(tx, row);
     });
   }
@@ -492,7 +483,6 @@ export class RowStore {
     });
   }
 
-  /** Reads in one transaction. */
   readonly read: Backend['read'] = (work) => this.#backend.read(work);
 
   /** Changes the row at this place, and the next one of its scope. */

@@ -10,13 +10,13 @@ import { noLinks, type RowLinks } from './linked.ts';
 import { isInPage, pageFence } from './memory.ts';
 import type { Fence, Key, Range, Transaction } from './schema.ts';
 
-/** The end of an attempt. */
 export type Change =
-  /** Once more, at that time. */
   | (Shown & {
       readonly kind: 'again';
       readonly nextRetryAt: number;
       readonly decidedAt: number;
+      /** Nothing of it was about to go. */
+      readonly isUntouched?: boolean;
       readonly notBefore?: number;
       readonly lane?: string;
     })
@@ -39,20 +39,15 @@ export type Change =
   /** This version of the app does not understand it: it waits for a later one. Nothing was tried. */
   | { readonly kind: 'too-new' };
 
-/** The facts after an attempt that failed. */
 interface Shown {
   readonly error: RowError | undefined;
-  /** Those that were really made. */
   readonly attempts: number;
-  /** So many of them, as far as that has changed, have sent nothing. */
-  readonly unsent?: number;
   /** So many of them, as far as that has changed, have timed out. */
   readonly timeouts?: number;
   readonly isInDoubt: boolean;
   readonly steps?: unknown;
 }
 
-/** The oldest row that holds up a scope. */
 export async function headOf(tx: Transaction, scope: string): Promise<Row | undefined> {
   return (await tx.rows('blocks', [scope], 1))[0];
 }
@@ -81,13 +76,13 @@ export async function isOurs(tx: Transaction, fence: Fence, nowMs: number): Prom
 /** The row that this tab has claimed; undefined once it was claimed again. */
 export async function claimedRow(
   tx: Transaction,
-  { seq, attempts }: Row,
+  { seq, claims }: Row,
   fence: Fence,
 ): Promise<SendingRow | undefined> {
   // At once: while one waits for the other, all tabs wait for this transaction.
   const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
   if (!isOwn || row?.state !== 'sending' || row.owner !== fence.owner) return undefined;
-  return row.attempts === attempts ? row : undefined;
+  return row.claims === claims ? row : undefined;
 }
 
 /**
@@ -151,28 +146,24 @@ export function applyChange(row: SendingRow, change: Change, nowMs: number): Row
     return { ...row, ...now, state: 'done', doneAt: nowMs, result, isRead };
   }
   if (change.kind === 'too-new') {
-    const attempts = row.attempts - 1;
-    const waits = { state: 'pending', waitsFor: 'other-version', blocks } as const;
-    return { ...row, ...stateless, ...waits, attempts };
+    return { ...row, ...stateless, state: 'pending', waitsFor: 'other-version', blocks };
   }
   return applyShown(row, change, nowMs);
 }
 
-/** The row after an attempt that failed. */
 function applyShown(
   row: SendingRow,
   change: Extract<Change, { readonly kind: 'again' | 'dead' }>,
   nowMs: number,
 ): Row {
-  const { error, attempts, unsent, timeouts, isInDoubt, steps } = change;
+  const { error, attempts, timeouts, isInDoubt, steps } = change;
   // Another tab may try it where this one did not, and a dead one may be submitted again: both need the mark.
-  const isToKnow = attempts < row.attempts || change.kind === 'dead';
+  const isToKnow = change.kind === 'dead' || change.isUntouched;
   const tried = {
     ...row,
     attempts,
     isInDoubt,
-    isUnkeyed: isToKnow && row.isUnkeyed,
-    unsent: unsent ?? row.unsent,
+    isUnkeyed: !!isToKnow && row.isUnkeyed,
     timeouts: timeouts ?? row.timeouts,
     lastError: error ?? row.lastError,
     steps: steps ?? row.steps,

@@ -18,25 +18,19 @@ export interface StatusWords {
   readonly detail: string;
 }
 
+/** The failures without a status that have a word of their own. */
+const kinds = ['network', 'timeout', 'body', 'paused-too-long', 'superseded'] as const;
+const statuses: Readonly<Record<number, FailureWord>> = {
+  408: 'timeout',
+  429: 'rate-limited',
+  503: 'unavailable',
+};
+
 function wordOf(failure: Failure, isRetried: boolean): FailureWord {
-  switch (failure.kind) {
-    case 'network':
-    case 'timeout':
-    case 'body':
-    case 'paused-too-long':
-    case 'superseded':
-      return failure.kind;
-    case 'http': {
-      const { status, inProgress } = failure;
-      if (status === 408) return 'timeout';
-      if (status === 429) return 'rate-limited';
-      if (status === 503) return 'unavailable';
-      if (status >= 500) return 'server-error';
-      return inProgress || isRetried ? 'not-ready' : 'refused';
-    }
-    default:
-      return 'error';
-  }
+  if (failure.kind !== 'http') return kinds.find((kind) => kind === failure.kind) ?? 'error';
+  const { status, inProgress } = failure;
+  const refused = inProgress || isRetried ? 'not-ready' : 'refused';
+  return statuses[status] ?? (status >= 500 ? 'server-error' : refused);
 }
 
 /** The longest text of an API's error that is shown to users, in characters. */
@@ -76,30 +70,31 @@ export function wordsOf(
   // While waiting, one more attempt follows. The app's own `retry` may exceed the policy.
   const isCounted = maxAttempts < Infinity && attempt + Number(status === 'waiting') <= maxAttempts;
   const counted = texts.attempt(attempt, isCounted ? maxAttempts : undefined);
-  switch (status) {
-    case 'sending':
+  const ended = (title: string): StatusWords => {
+    const why = reason === 'cancelled' ? texts.cancelled : failureText(state, texts);
+    return { title, detail: texts.sentence(why) };
+  };
+  const words: Readonly<Record<RetryState['status'], () => StatusWords>> = {
+    idle: () => silent,
+    sending() {
       if (isAgain) return { title: own.again, detail: counted };
-      return { title: kind === 'query' ? '' : texts.mutation.sending, detail: '' };
-    case 'waiting':
-      return { title: failureText(state, texts), detail: `${counted} ${texts.goesOn}` };
-    case 'paused': {
+      return kind === 'query' ? silent : { title: texts.mutation.sending, detail: '' };
+    },
+    waiting: () => ({ title: failureText(state, texts), detail: `${counted} ${texts.goesOn}` }),
+    paused() {
       const why = texts.pauses[reason as keyof UiTexts['pauses']] ?? texts.pauses.queued;
       const title = isShown && reason === 'server-down' ? texts.query.stale : why;
       return { title, detail: probedBy ? texts.otherTabProbes : texts.goesOn };
-    }
-    case 'failed':
-    case 'unknown': {
-      const why = reason === 'cancelled' ? texts.cancelled : failureText(state, texts);
-      const failed = isShown ? texts.query.stale : own.failed;
-      const title = status === 'failed' ? failed : texts.mutation.unknown;
-      return { title, detail: texts.sentence(why) };
-    }
-    case 'succeeded':
-      return { title: attempt > 1 || kind === 'mutation' ? own.succeeded : '', detail: '' };
-    default:
-      return { title: '', detail: '' };
-  }
+    },
+    failed: () => ended(isShown ? texts.query.stale : own.failed),
+    unknown: () => ended(texts.mutation.unknown),
+    succeeded: () =>
+      attempt > 1 || kind === 'mutation' ? { title: own.succeeded, detail: '' } : silent,
+  };
+  return words[status]();
 }
+
+const silent: StatusWords = { title: '', detail: '' };
 
 /** The text of a form: about the submission in progress, or else about an earlier one with an unknown outcome. */
 export function formWordsOf(
@@ -123,7 +118,7 @@ export function formWordsOf(
   }
   if (status === 'failed')
     return { title: words.title, detail: `${words.detail} ${form.failed(submit)}` };
-  return { title: '', detail: '' };
+  return silent;
 }
 
 /** Whether an entry was processed, as the reason of its failure implies. */

@@ -53,6 +53,15 @@ const plain = (text: string, { status = 200 }: ResponseInit) => ({
   json: async () => JSON.parse(text) as unknown,
 });
 
+/** As interceptors make it. */
+const proxyOf = (response: Response): Response =>
+  new Proxy(response, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+
 /** Those that ask a server. */
 const asking: Record<string, Transport> = {
   native: (input, init) => fetch(input, init),
@@ -86,6 +95,10 @@ const constructed: Record<string, Transport> = {
       })(text, init),
   ),
   'a frozen Response': made((text, init) => Object.freeze(new Response(text, init))),
+  'a proxy of a Response': made((text, init) => proxyOf(new Response(text, init))),
+  'a Response with a member of its own': made((text, init) =>
+    Object.defineProperty(new Response(text, init), 'url', { value: 'http://mirror.test/' }),
+  ),
 };
 
 const all = Object.entries({ ...asking, ...constructed });
@@ -249,4 +262,65 @@ test('a reader of a mock that never settles is a time-out', async () => {
     policy: { timeout: 20 },
   });
   expect(isTimeoutError(await rejectionOf(steady.json('http://localhost/items')))).toBe(true);
+});
+
+/** Interceptors in the place of fetch, which put a reader of their own over that of the answer, as blogs show it. */
+const interceptors: Record<string, (response: Response) => Response | Promise<Response>> = {
+  'that reads a clone': (response) =>
+    Object.assign(response, {
+      json: async () => ({ ...((await response.clone().json()) as object), more: true }),
+    }),
+  'that has read the body': async (response) => {
+    const content = (await response.json()) as object;
+    return Object.assign(response, { json: async () => ({ ...content, more: true }) });
+  },
+  'as a hidden member': (response) =>
+    Object.defineProperty(response, 'json', { value: async () => ({ id: 1, more: true }) }),
+  'of a subclass': (response) =>
+    new (class extends Response {
+      override async json(): Promise<unknown> {
+        return { ...((await super.json()) as object), more: true };
+      }
+    })(response.body, response),
+  'of a proxy': (response) =>
+    new Proxy(response, {
+      get(target, name) {
+        if (name === 'json')
+          return async () => ({ ...((await target.json()) as object), more: true });
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    }),
+};
+
+describe.each(Object.entries(interceptors))('a json of its own %s', (_, intercept) => {
+  const transport: Transport = async (input, init) => intercept(await fetch(input, init));
+  const steady = createSteadfetch({ fetch: transport });
+  const whole = { id: 1, more: true };
+
+  test('is what reads the answer', async () => {
+    const url = await serve();
+    const response = await steady.rawFetch(url);
+    expect([response.ok, response.status]).toEqual([true, 200]);
+    expect(await response.json()).toEqual(whole);
+    expect(await (await steady.fetch(url)).json()).toEqual(whole);
+    expect(await steady.json(url)).toEqual(whole);
+  });
+
+  test('is what reads a refusal that another client sees', async () => {
+    const response = await steady.rawFetch(`${await serve()}/refused`);
+    expect([response.status, await response.json()]).toEqual([409, whole]);
+  });
+});
+
+test('a reader of its own that throws ends in its own error, and one that is too late in ours', async () => {
+  const broken = new Error('not decrypted');
+  const readers = [() => Promise.reject(broken), () => new Promise(() => {})];
+  const transport: Transport = async () =>
+    Object.assign(new Response('{}'), { json: readers.shift() });
+  const steady = createSteadfetch({ fetch: transport });
+  const timeout = { headersMs: 1000, bodyIdleMs: 20 };
+  expect(await rejectionOf(steady.json('http://localhost/items'))).toBe(broken);
+  const late = await rejectionOf(steady.json('http://localhost/items', { timeout }));
+  expect(isTimeoutError(late)).toBe(true);
 });

@@ -1,5 +1,13 @@
 import { createServer, type ServerResponse } from 'node:http';
-import { createSteadfetch, defineIdempotency, isNetworkError, outcomeOf, retry } from 'steadfetch';
+import {
+  type ApiProfile,
+  conditionalWrites,
+  createSteadfetch,
+  defineIdempotency,
+  isNetworkError,
+  outcomeOf,
+  retry,
+} from 'steadfetch';
 import { describe, expect, test } from 'vitest';
 import { listen } from './loopback.ts';
 import { rejectionOf } from './observe.ts';
@@ -52,6 +60,27 @@ describe.each(empties)('json of an answer with %s', (_, answer) => {
   });
 });
 
+describe.each(empties)('the json() of a Response with %s', (_, answer) => {
+  test.each(['fetch', 'rawFetch'] as const)('of %s says that a PUT was done', async (via) => {
+    let requests = 0;
+    const url = await listen(
+      createServer((request, response) => {
+        requests++;
+        request.resume().on('end', () => answer(response));
+      }),
+    );
+    const steady = createSteadfetch({ policy: { baseMs: 1, fastRetryMs: 1 } });
+    const error = await rejectionOf(
+      retry(steady, async ({ signal }) =>
+        (await steady[via](url, { method: 'PUT', body: 'a', signal })).json(),
+      ),
+    );
+    expect(error).toBeInstanceOf(SyntaxError);
+    expect(outcomeOf(error)).toEqual({ kind: 'body', status: 200, processed: 'yes' });
+    expect(requests).toBe(1);
+  });
+});
+
 test('an empty 202 to a POST with a key is one request', async () => {
   let requests = 0;
   const url = await listen(
@@ -67,6 +96,30 @@ test('an empty 202 to a POST with a key is one request', async () => {
   );
   expect(await made).toBe(null);
   expect(requests).toBe(1);
+});
+
+/** An answer without content in the place of a refusal, which says that an earlier attempt has done it. */
+const inPlace: Record<string, ApiProfile> = {
+  'true of wasOurs': { match: '/', conditional: conditionalWrites({ wasOurs: () => true }) },
+  'a 204 of wasOurs': {
+    match: '/',
+    conditional: conditionalWrites({ wasOurs: () => new Response(null, { status: 204 }) }),
+  },
+  'an empty 200 of wasOurs': {
+    match: '/',
+    conditional: conditionalWrites({ wasOurs: () => new Response('') }),
+  },
+};
+
+test.each(Object.entries(inPlace))('json of %s is null', async (_, api) => {
+  const url = await listen(
+    createServer((request, response) => {
+      request.resume().on('end', () => response.writeHead(412).end());
+    }),
+  );
+  const steady = createSteadfetch({ apis: [{ ...api, match: url }] });
+  const init = { json: {}, method: 'PATCH', headers: { 'if-match': '"1"' } };
+  expect(await steady.json(url, init)).toBe(null);
 });
 
 /** Engines differ: in some a body that was cut off resolves. So does this stub. */

@@ -123,6 +123,25 @@ test.each<[string, () => Promise<RequestInit & { url?: string }>, string]>([
   expect(arrived).toBe(0);
 });
 
+test.each([false, true])(
+  'a file in a Request, gone: %s, is not sent, and not asked for again',
+  async (isGone) => {
+    const steady = createSteadfetch({ policy: { baseMs: 0 } });
+    let runs = 0;
+    const run = retry(
+      steady,
+      async ({ signal }) => {
+        runs++;
+        const request = new Request(origin, { method: 'PUT', body: await opened(isGone), signal });
+        return steady.rawFetch(request);
+      },
+      { idempotent: true },
+    );
+    expect(outcomeOf(await rejectionOf(run))).toEqual(invalid);
+    expect([runs, arrived]).toEqual([1, 0]);
+  },
+);
+
 test.each([
   [
     'a network error of an interceptor',

@@ -153,7 +153,7 @@ test('the operation on an error does not change with the attempts after it', asy
 });
 
 test("fetch's own error is the cause of a NetworkError, for code that looks for it", async () => {
-  // As docs/retry.md has it.
+  // As docs/retry/errors.md has it.
   const hasNoAnswer = (error: unknown): boolean =>
     isNetworkError(error) ||
     (error instanceof TypeError && /fetch|Load failed/.test(error.message));

@@ -198,6 +198,34 @@ test('the same in a page that has asked nothing else yet', async () => {
   expect(told.succeeded).toBeGreaterThan(20_000);
 });
 
+test.each([
+  ['a number', { retry: 5, retryDelay: 1000 }, 5300],
+  ['a function', { retry: 5, retryDelay: (retry: number) => 500 * (retry + 1) }, 7800],
+  ['no wait at all', { retryDelay: 0 }, 250],
+  ['one that tells no number', { retryDelay: () => NaN }, 250],
+])(
+  'with a `retryDelay` of its own, %s, a broken id is told when React Query would have made the last retry',
+  async (_, own, failed) => {
+    const rig = createRig({ health: {} });
+    ask(rig, '/me');
+    await rig.time.advance(5000);
+    rig.server.plan('/items', ...Array.from({ length: 100 }, () => ({ status: 503, afterMs: 50 })));
+    expect((await askWith(rig, own)).failed).toBe(failed);
+  },
+);
+
+async function askWith(rig: Rig, own: object): Promise<{ failed?: number }> {
+  const from = rig.elapsed();
+  const told: { failed?: number } = {};
+  const queryFn = () => rig.steady.json<string>(`${api}/items`);
+  const observer = new QueryObserver(rig.client, { queryKey: ['items'], queryFn, ...own });
+  observer.subscribe(({ status }) => {
+    if (status === 'error') told.failed ??= rig.elapsed() - from;
+  });
+  await rig.time.advance(60_000);
+  return told;
+}
+
 /** When each request to an endpoint goes that stays broken beside another one that is answered every 5 s. */
 async function requestsToBroken(
   brokenForMs: number,

@@ -8,7 +8,8 @@ import type { Operations } from '../../operation/operations.ts';
 import type { Effect } from '../../operation/parts/effects.ts';
 import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
-import { checkFiles, mayBeCached } from '../init.ts';
+import type { ForeignAnswer } from '../../operation/facts.ts';
+import { checkFiles, mayBeCached, requestOf } from '../init.ts';
 import { isStream } from './body/media-type.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 import type { Sending } from './sending.ts';
@@ -226,12 +227,17 @@ export class Attempt implements EventListenerObject {
 
   /** Its headers have come. */
   receiveHeaders(answer: Response): void {
-    const { operation } = this.request;
-    // A limit of its own was given for silence in a body.
-    const isTold = typeof operation.policyOf(this.request).timeout === 'object';
-    if (!isTold && isStream(answer)) this.silence.allowQuiet();
+    const { init, request } = this;
+    const headers = init.headers ?? requestOf(request.input)?.headers;
+    if (isStream(answer, { headers } as ForeignAnswer)) this.allowQuiet();
     this.silence.awaitNothing();
     this.line?.receiveHeaders(this.silence, answer);
+  }
+
+  /** Its body is quiet by its nature, unless a limit of its own was given for silence in a body. */
+  allowQuiet(): void {
+    const { operation } = this.request;
+    if (typeof operation.policyOf(this.request).timeout !== 'object') this.silence.allowQuiet();
   }
 
   /** So much of its body has come. A clone may read what came before: that is no sign of life. */

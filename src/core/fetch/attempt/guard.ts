@@ -9,6 +9,7 @@ import {
   openBody,
   type PartReader,
 } from './body/body-source.ts';
+import { mayBeStream } from './body/media-type.ts';
 import { failed, notParsed } from './failure.ts';
 import { completeMock, isMock } from './mock-answer.ts';
 
@@ -39,17 +40,11 @@ const callOwn = (source: Source, name: string): unknown =>
   (own(source, name) as () => unknown).call(source.target);
 
 /** Makes the value of a reader: of bytes or, where an answer has no stream, of what its own reader has returned. */
-function convert(
-  content: unknown,
-  name: ReaderName,
-  headers: Headers,
-  parse: Parse | undefined,
-): unknown {
-  if (!ArrayBuffer.isView(content))
-    return name === 'json' && parse ? parse(content as string) : content;
+function convert(content: unknown, name: ReaderName, headers: Headers, parse: Parse): unknown {
+  if (!ArrayBuffer.isView(content)) return name === 'json' ? parse(content as string) : content;
   const bytes = content as Bytes;
   if (name === 'text') return decode(bytes);
-  if (name === 'json') return parse?.(decode(bytes));
+  if (name === 'json') return parse(decode(bytes));
   return name === 'bytes' ? bytes : new Response(bytes, { headers })[name]();
 }
 
@@ -107,25 +102,36 @@ export class Guard {
     return isStreaming(own(this.#source, 'body'));
   }
 
+  /** Whether what its own reader returns is the content, whatever its body is. */
+  #isOwn(name: ReaderName): boolean {
+    const { kept, native, target } = this.#source;
+    if (native !== target || kept) return false;
+    const isMocked = process.env.NODE_ENV !== 'production' && !this.isStreaming && isMock(target);
+    return isMocked || (isOfPlatform(target) && isReplaced(target, name));
+  }
+
   /** Reads all of it. `parse` makes the value of its JSON. */
   async read(name: ReaderName, parse: Parse): Promise<unknown> {
-    this.#refuseUsed(name);
+    const isOwn = this.#isOwn(name);
+    // An interceptor may have read the body itself.
+    if (!isOwn) this.#refuseUsed(name);
     const attempt = this.#attempt;
     const original = this.#original;
     let content: unknown;
     try {
-      content = await this.#receive(name);
+      content = await this.#receive(name, isOwn);
     } catch (cause) {
+      if (isOwn && !attempt.signal.aborted) throw notParsed(attempt, cause, original);
       content = await this.#receiveAgain(name, cause);
     }
     attempt.end();
-    const isMocked =
-      process.env.NODE_ENV !== 'production' && !this.#isRead && isMock(this.#source.target);
+    if (isOwn) return content;
     // In two steps, so that what cannot be parsed is told from what did not arrive.
     try {
-      return await convert(content, name, original.headers, isMocked ? undefined : parse);
+      return await convert(content, name, original.headers, parse);
     } catch (error) {
-      throw notParsed(attempt, error, original);
+      const text = ArrayBuffer.isView(content) ? decode(content as Bytes) : content;
+      throw notParsed(attempt, error, original, text as string);
     }
   }
 
@@ -135,7 +141,7 @@ export class Guard {
     const { native, target } = source;
     const isNative = native !== target;
     // The clones of others wait for each other (node-fetch).
-    if (!isNative && this.isStreaming) this.#keep();
+    if (!isNative && this.isStreaming && !this.#isOwn('json')) this.#keep();
     if (source.kept) {
       source.kept.share();
       const made = new Guard(this.#attempt, source, wrap(source), this.#original);
@@ -169,14 +175,13 @@ export class Guard {
     return reader && new CheckedReader(this.#attempt, this.#original, reader);
   }
 
-  async #receive(name: ReaderName): Promise<unknown> {
-    const reader = this.#open();
-    if (!reader) {
-      const isMocked = process.env.NODE_ENV !== 'production' && isMock(this.#source.target);
-      // That of React Native fails on an empty text.
-      const reading = name === 'json' && !isMocked ? 'text' : name;
-      return this.#attempt.awaitBody(callOwn(this.#source, reading));
-    }
+  async #receive(name: ReaderName, isOwn = false): Promise<unknown> {
+    // It is not seen whether parts of the body come.
+    if (isOwn && this.isStreaming) this.#attempt.allowQuiet();
+    const reader = isOwn ? undefined : this.#open();
+    // That of React Native fails on an empty text.
+    const reading = name === 'json' && !isOwn ? 'text' : name;
+    if (!reader) return this.#attempt.awaitBody(callOwn(this.#source, reading));
     this.#isRead = true;
     try {
       return await this.#attempt.awaitBody(readAll(reader));
@@ -219,6 +224,7 @@ export class Guard {
           // Only now, for a clone in between puts another stream in its place. That it is locked is
           // the caller's doing, and stays the native error.
           const source = (reader ??= this.#open() as PartReader);
+          if (mayBeStream(this.#original)) attempt.allowQuiet();
           try {
             const { done, value } = await attempt.awaitBody(source.read());
             // A byte stream takes the bytes away from the other readers.
@@ -298,10 +304,21 @@ function wrap(source: Source): Response {
   return Object.create(source.target, { ...descriptors, ...membersOf(source.target) }) as Response;
 }
 
+const isOfPlatform = (given: object): boolean =>
+  Object.prototype.toString.call(given) === '[object Response]';
+
+/** Whether an interceptor, a proxy or a subclass has put a reader of its own over that of the platform. */
+function isReplaced(given: object, name: ReaderName): boolean {
+  let holder: object | null = given;
+  while (holder && !Object.hasOwn(holder, 'status'))
+    holder = Object.getPrototypeOf(holder) as object | null;
+  return Reflect.get(given, name) !== Reflect.get(holder ?? given, name);
+}
+
 /** Those of the platform keep all they have out of sight; polyfills, and what tests make by hand, do not. */
 function hasNativeShape(given: Response): boolean {
   const isBare = Object.isExtensible(given) && Object.keys(given).length === 0;
-  return isBare && Object.prototype.toString.call(given) === '[object Response]';
+  return isBare && isOfPlatform(given) && !readers.some((name) => isReplaced(given, name));
 }
 
 /**
@@ -330,9 +347,9 @@ function guard(attempt: Attempt, target: Response, native?: object, original?: R
   return new Guard(attempt, source, response, original).response;
 }
 
-/** Reads an answer as JSON. One without content is null. */
+/** Reads an answer as JSON. One without content is null. One that an extension gives in the place of a refusal has no guard. */
 export function readJson(response: Response): Promise<unknown> {
-  return findGuard(response)?.read('json', parseContent) ?? response.json();
+  return findGuard(response)?.read('json', parseContent) ?? response.text().then(parseContent);
 }
 
 // Some servers send a single space for an empty body.

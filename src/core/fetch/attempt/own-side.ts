@@ -36,19 +36,26 @@ export function refusalOf(
   // The error of fetch says what is wrong with the arguments.
   if (wasSpent || !isSendable(input, init) || context.client?.isUnsent(cause))
     return { error: cause };
-  // No interceptor of a test is in a production build.
-  const root =
-    process.env.NODE_ENV !== 'production' &&
-    !context.client &&
-    context.transport === systemTransport &&
-    interceptorError(cause);
-  if (root) return { error: root === cause ? cause : new TypeError(root.message, { cause }) };
-  const rule = process.env.NODE_ENV !== 'production' && ruleAgainst(attempt);
-  if (rule) return { error: notSent(rule, attempt, cause) };
+  if (process.env.NODE_ENV !== 'production') {
+    const known = explain(attempt, cause);
+    if (known) return { error: known };
+  }
   if (isLocal || isTooLong(input, init)) return { error: cause };
   return isEngine() || filesIn(init.body).length > 0
     ? findRefusal(attempt, cause, reports)
     : undefined;
+}
+
+/** For development: the error of what an interceptor of a test, or a rule of fetch, refuses. No such interceptor is in a production build. */
+function explain(attempt: RefusedAttempt, cause: unknown): unknown {
+  const { context, init } = attempt;
+  const isSystem = !context.client && context.transport === systemTransport;
+  const root = isSystem ? interceptorError(cause) : undefined;
+  // Which file it is says more.
+  const isFile = root?.name === 'NotReadableError' && filesIn(init.body).length > 0;
+  if (root && !isFile) return root === cause ? cause : new TypeError(root.message, { cause });
+  const rule = ruleAgainst(attempt);
+  return rule && notSent(rule, attempt, cause);
 }
 
 async function findRefusal(
@@ -70,10 +77,7 @@ const notSent = (rule: string, { context }: RefusedAttempt, cause: unknown): unk
   context.client ? cause : new TypeError(`steady.fetch: not sent, because ${rule}.`, { cause });
 
 /** For development: the rule that forbids this request, wherever it goes. */
-function ruleAgainst({
-  request: { input, url, isLocal },
-  init,
-}: RefusedAttempt): string | false | undefined {
+function ruleAgainst({ request: { input, url, isLocal }, init }: RefusedAttempt): string | false {
   const { protocol = '', port = '', origin } = toUrl(url) ?? {};
   if (!/^(https?|data|blob|about):$/.test(protocol)) return `fetch does not support ${protocol}`;
   if (port && blockedPorts.test(port)) return `browsers block port ${port}`;
@@ -128,10 +132,10 @@ function interceptorError(cause: unknown): Foreign | undefined {
   // By what it has: it may be of another realm.
   if (typeof root?.message !== 'string') return undefined;
   const { name = '', code } = root;
-  const isRefused =
-    code === undefined
-      ? !/^(|Type|HTTPParser|Network|Abort|Timeout)Error$/.test(name)
-      : refusedCode.test(`${code}`);
+  // That of a DOMException is 0, as of a file in a Request that cannot be read.
+  const isRefused = !code
+    ? !/^(|Type|HTTPParser|Network|Abort|Timeout)Error$/.test(name)
+    : refusedCode.test(`${code}`);
   return isRefused ? root : undefined;
 }
 

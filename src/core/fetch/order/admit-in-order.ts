@@ -126,6 +126,6 @@ function warnOfOrder(instance: object, name: string): void {
     `superseded ${shown(name)}`,
     `${shown(name)} was not sent, because a later write to its URL was: it would have undone that. Give ` +
       `the mutations that save the same thing one scope, so that each waits for the one before it.`,
-    'mutations.md#autosave',
+    'mutations/autosave.md',
   );
 }

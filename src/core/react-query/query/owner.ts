@@ -3,7 +3,7 @@ import type { Operation } from '../../operation/operation.ts';
 import { noOwner, Owner, unprovenOwner } from '../../operation/owner.ts';
 import type { Ask } from '../../origin/ask.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import { retryTimes } from './pause.ts';
+import { retryTimes } from './react-query-alone.ts';
 
 /**
  * Whether a user waits for it: the page is seen, and there is nothing of it to show. A query without
@@ -66,7 +66,7 @@ export class QueryOwner extends Owner<Operation> {
   override retries(operation: Operation): Pick<Ask, 'isRefreshSeen' | 'retriesAt'> {
     const isRefresh = this.#query.state.data !== undefined;
     return {
-      ...(!operation.isOnce && { retriesAt: retryTimes(operation) }),
+      ...(!operation.isOnce && { retriesAt: retryTimes(this.#query, operation) }),
       ...(isRefresh && { isRefreshSeen: () => focusManager.isFocused() }),
     };
   }

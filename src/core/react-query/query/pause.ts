@@ -4,18 +4,10 @@ import { createAlarm } from '../../lib/timer.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { PauseReason } from '../../policy/outcome.ts';
 import type { QueryRecords } from './records.ts';
+import { retryTimes } from './react-query-alone.ts';
 
-/** React Query's own wait before its first retry, which then doubles, and its longest. */
-const firstRetryMs = 1000;
-const longestRetryMs = 30_000;
-/** How long its attempts take that fail. */
-const answerMs = 50;
-/** As many retries as React Query alone makes by default; it gives up after 7 s. */
-const leastRetries = 3;
 /** The last retry is sent before the end, and answered after it. */
 const lastProbeMs = 100;
-/** More retries than that last longer than any pause. */
-const mostRetries = 10;
 /** At the end of an outage the attempts that waited have been sent, as a rule, this long after the first answer. */
 const releaseMs = 3000;
 /** A timer this late means that the device slept: what is due goes first, for so long. */
@@ -47,7 +39,7 @@ export function createQueryPauses(clock: Clock, byQuery: QueryRecords): QueryPau
    */
   const endsAt = (query: Query, operation: Operation, reason: PauseReason | undefined): number => {
     if (!isTrouble(reason)) return Infinity;
-    const endAt = (retryTimes(operation).at(-1) ?? 0) + lastProbeMs;
+    const endAt = (retryTimes(query, operation).at(-1) ?? 0) + lastProbeMs;
     if (query.state.data !== undefined) return endAt;
     if (reason === 'rate-limited') return Infinity;
     if (!isShown(query)) return endAt;
@@ -105,16 +97,6 @@ function setFetchStatus(query: Query, fetchStatus: 'fetching' | 'paused'): void 
 /** A place in a queue comes soon, and React Query itself waits for the network. */
 const isTrouble = (reason: PauseReason | undefined): boolean =>
   reason === 'server-down' || reason === 'rate-limited';
-
-/** When React Query alone would retry, and give up at the last. */
-export function retryTimes(operation: Operation): number[] {
-  const retries = Math.max(leastRetries, Math.min(mostRetries, operation.policyOf({}).maxRetries));
-  let at = operation.ref.startedAt;
-  return Array.from({ length: retries }, (_, retry) => {
-    at += answerMs + Math.min(longestRetryMs, firstRetryMs * 2 ** retry);
-    return at;
-  });
-}
 
 /** A suspended component is not there yet. */
 function isShown(query: Query): boolean {

@@ -1,4 +1,10 @@
-import { notifyManager, onlineManager, type Query, type QueryClient } from '@tanstack/react-query';
+import {
+  notifyManager,
+  onlineManager,
+  type Query,
+  type QueryCache,
+  type QueryClient,
+} from '@tanstack/react-query';
 import { originOf } from '../../lib/input/url.ts';
 import { createStore, keepIfSame, type Readable } from '../../lib/store.ts';
 import { queryControlsOf } from '../controls.ts';
@@ -22,7 +28,7 @@ export interface Unloaded {
 }
 
 /** The same as a store, and what a user can do about it. */
-export interface UnloadedStore extends Readable<Unloaded> {
+interface UnloadedStore extends Readable<Unloaded> {
   /**
    * Fetches the queries that have failed, or wait for the network, and probes at once what is down. Sends nothing
    * to what is rate-limited.
@@ -96,67 +102,88 @@ function fetchAll(
 }
 
 /** The queries that are shown or awaited and cannot be loaded, at one origin or at all of them. */
-export function createUnloaded(
-  client: QueryClient,
-  instance: Instance,
-  origin: string | undefined,
-): UnloadedStore {
-  const queries = client.getQueryCache();
-  const statuses = queryStatusesOf(client, 'ConnectionBanner');
-  const { byQuery } = instance;
-  const wanted = origin && originOf(origin);
-  const { getState, subscribe, set } = createStore(loaded);
+export class UnloadedQueries implements UnloadedStore {
+  readonly getState: () => Unloaded;
+  readonly #store: ReturnType<typeof createStore<Unloaded>> = createStore(loaded);
+  readonly #instance: Instance;
+  readonly #queries: QueryCache;
+  readonly #statuses: StatusStore<Query>;
+  /** Undefined: of all origins. */
+  readonly #origin: string | undefined;
   /** The queries that are awaited, each with what ends the watch of its status. */
-  const watched = new Map<string, () => void>();
-  const unloaded = new Set<string>();
-  let restored = 0;
-  let isDue = false;
+  readonly #watched: Map<string, () => void> = new Map();
+  readonly #unloaded: Set<string> = new Set();
+  #restored = 0;
+  #isDue = false;
 
-  const isWanted = (query: Query): boolean =>
-    !wanted || originOf(byQuery.get(query)?.route.at?.sent.url ?? '') === wanted;
-  const isEnded = (hash: string): boolean =>
-    ['succeeded', 'failed', 'idle'].includes(statuses.getState(hash).status);
-  const refresh = (query: Query): void => {
+  constructor(client: QueryClient, instance: Instance, origin: string | undefined) {
+    this.#instance = instance;
+    this.#queries = client.getQueryCache();
+    this.#statuses = queryStatusesOf(client, 'ConnectionBanner');
+    this.#origin = origin && originOf(origin);
+    this.getState = this.#store.getState;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    const watch = (query: Query): void => this.#watch(query);
+    const ends = [
+      this.#store.subscribe(listener),
+      this.#queries.subscribe(({ query }) => watch(query)),
+    ];
+    this.#queries.getAll().forEach(watch);
+    return () => {
+      for (const end of [...ends, ...this.#watched.values()]) end();
+      this.#watched.clear();
+      this.#unloaded.clear();
+    };
+  };
+
+  readonly tryNow = (): void =>
+    fetchAll(this.#watched.keys(), this.#unloaded, this.#statuses, this.#instance);
+
+  /** Watches the status of a query for as long as it is awaited. */
+  #watch(query: Query): void {
     const { queryHash: hash } = query;
-    const { status, reason } = statuses.getState(hash);
-    const isThere = watched.has(hash) && isWanted(query);
-    const isKnown = isEnded(hash) || reason === 'queued';
-    if (isThere && outages.includes(reason)) unloaded.add(hash);
-    else if ((isKnown || !isThere) && unloaded.delete(hash) && status === 'succeeded') restored++;
+    const isSeen = isAwaited(query) && this.#queries.get(hash) === query;
+    if (isSeen === this.#watched.has(hash)) return;
+    this.#watched.get(hash)?.();
+    this.#watched.delete(hash);
+    if (isSeen) {
+      const end = this.#statuses.subscribe(hash, () => this.#refresh(query));
+      this.#watched.set(hash, end);
+    }
+    this.#refresh(query);
+  }
+
+  #refresh(query: Query): void {
+    const { queryHash: hash } = query;
+    const { status, reason } = this.#statuses.getState(hash);
+    const isThere = this.#watched.has(hash) && this.#isWanted(query);
+    const isKnown = this.#isEnded(hash) || reason === 'queued';
+    if (isThere && outages.includes(reason)) this.#unloaded.add(hash);
+    else if ((isKnown || !isThere) && this.#unloaded.delete(hash) && status === 'succeeded')
+      this.#restored++;
     // Once for all whose change is to be told by now: each of them is in a task of its own.
-    if (!isDue) notifyManager.schedule(publish);
-    isDue = true;
-  };
-  const publish = (): void => {
-    isDue = false;
-    const isOffline = !onlineManager.isOnline() && ![...watched.keys()].every(isEnded);
-    set(keepIfSame(getState(), { ...summaryOf(unloaded, statuses), restored, isOffline }));
-  };
-  const watch = (query: Query): void => {
-    const { queryHash: hash } = query;
-    const isSeen = isAwaited(query) && queries.get(hash) === query;
-    if (isSeen === watched.has(hash)) return;
-    watched.get(hash)?.();
-    watched.delete(hash);
-    if (isSeen)
-      watched.set(
-        hash,
-        statuses.subscribe(hash, () => refresh(query)),
-      );
-    refresh(query);
-  };
+    if (!this.#isDue) notifyManager.schedule(() => this.#publish());
+    this.#isDue = true;
+  }
 
-  return {
-    getState,
-    subscribe(listener) {
-      const ends = [subscribe(listener), queries.subscribe(({ query }) => watch(query))];
-      queries.getAll().forEach(watch);
-      return () => {
-        for (const end of [...ends, ...watched.values()]) end();
-        watched.clear();
-        unloaded.clear();
-      };
-    },
-    tryNow: () => fetchAll(watched.keys(), unloaded, statuses, instance),
-  };
+  #publish(): void {
+    this.#isDue = false;
+    const isAnyLeft = [...this.#watched.keys()].some((hash) => !this.#isEnded(hash));
+    const summary = summaryOf(this.#unloaded, this.#statuses);
+    const isOffline = !onlineManager.isOnline() && isAnyLeft;
+    this.#store.set(
+      keepIfSame(this.getState(), { ...summary, restored: this.#restored, isOffline }),
+    );
+  }
+
+  #isWanted(query: Query): boolean {
+    const url = this.#instance.byQuery.get(query)?.route.at?.sent.url;
+    return !this.#origin || originOf(url ?? '') === this.#origin;
+  }
+
+  #isEnded(hash: string): boolean {
+    return ['succeeded', 'failed', 'idle'].includes(this.#statuses.getState(hash).status);
+  }
 }

@@ -1,0 +1,40 @@
+import type { Query } from '@tanstack/react-query';
+import type { Operation } from '../../operation/operation.ts';
+import { instanceBehind } from '../instance.ts';
+
+/** React Query's own wait before its first retry, which then doubles, and its longest. */
+const firstRetryMs = 1000;
+const longestRetryMs = 30_000;
+/** How long its attempts take that fail. */
+const answerMs = 50;
+/** As many retries as React Query alone makes by default; it gives up after 7 s. */
+const leastRetries = 3;
+/** More retries than that last longer than any pause. */
+const mostRetries = 10;
+
+/** When React Query alone would retry, and give up at the last: by the query's own `retryDelay`, if it has one. */
+export function retryTimes({ options: { retryDelay } }: Query, operation: Operation): number[] {
+  const retries = Math.max(leastRetries, Math.min(mostRetries, operation.policyOf({}).maxRetries));
+  const own = instanceBehind(retryDelay) ? undefined : retryDelay;
+  let at = operation.ref.startedAt;
+  return Array.from({ length: retries }, (_, retry) => {
+    at += answerMs + (ownMs(own, retry, operation) ?? usualMs(retry));
+    return at;
+  });
+}
+
+const usualMs = (retry: number): number => Math.min(longestRetryMs, firstRetryMs * 2 ** retry);
+
+/** A function of the app's is asked once there is an error. If it cannot tell, React Query hangs or does not wait. */
+function ownMs(
+  delay: Query['options']['retryDelay'],
+  retry: number,
+  { errors: { lastError } }: Operation,
+): number | undefined {
+  if (typeof delay !== 'function') return delay;
+  try {
+    return lastError === undefined ? undefined : delay(retry, lastError as Error) || 0;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,136 @@
+import type { Decision, Operation } from '../core/internal.ts';
+import { promptBeforeUnload } from '../core/lib/browser/page.ts';
+import type { EntryFacts } from './errors.ts';
+import { type Row, type Unplaced, unplace } from './store/row.ts';
+
+/** An entry as it is kept. */
+export interface Kept {
+  readonly entry: Row;
+  /** The database that has it; undefined where it is in this page alone. */
+  readonly savedIn: string | undefined;
+}
+
+/** The state of a submission of this tab. */
+export interface Progress {
+  readonly attempt: number;
+  /** The attempt that is under way, or was last. */
+  readonly operation?: Operation;
+  /** When it is sent next; undefined while it is being sent. */
+  readonly retryAt?: number | undefined;
+  readonly decision?: Decision | undefined;
+  readonly error?: unknown;
+}
+
+export type OnProgress = (progress: Progress) => void;
+
+/** The part of an entry that the page which submitted it holds until its end. */
+export interface Receipt {
+  readonly facts: EntryFacts;
+  /** Its result, for as many as ask. */
+  readonly promise: Promise<unknown>;
+  readonly resolve: (data: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  /** Of the caller that has asked last. */
+  readonly onProgress?: OnProgress | undefined;
+  /** As it is kept; undefined before. */
+  readonly entry?: Unplaced | undefined;
+  /** The database that has it, where other tabs find it. */
+  readonly savedIn?: string | undefined;
+  /** It is there, or in this page alone: it may have been sent. */
+  readonly isKept?: boolean;
+}
+
+function createReceipt(facts: EntryFacts): Receipt {
+  let end!: Pick<Receipt, 'resolve' | 'reject'>;
+  const promise = new Promise<unknown>((resolve, refuse) => (end = { resolve, reject: refuse }));
+  // A caller that does not look at it finds its end among the entries.
+  promise.catch(() => {});
+  return { facts, promise, ...end };
+}
+
+/**
+ * The submissions of this page whose end is not known. As long as one of them is not on the disk, the browser asks
+ * before the page is left.
+ */
+export class Receipts {
+  readonly #known: Map<string, Receipt> = new Map();
+  readonly #unsaved: Set<string> = new Set();
+  #stay: (() => void) | undefined;
+
+  /** The receipt for the entry with this id: the same one for as many as ask. */
+  begin(facts: EntryFacts, onProgress: OnProgress | undefined): Receipt {
+    const { id } = facts;
+    const known = this.#known.get(id);
+    const receipt = { ...(known ?? createReceipt(facts)), onProgress };
+    this.#known.set(id, receipt);
+    if (!known) this.#setSaved(id, false);
+    return receipt;
+  }
+
+  get(id: string): Receipt | undefined {
+    return this.#known.get(id);
+  }
+
+  all(): readonly (readonly [id: string, Receipt])[] {
+    return [...this.#known];
+  }
+
+  /** Whether its submitter still waits for the entry with this id. */
+  isOpen(id: string, { promise }: Receipt): boolean {
+    return this.#known.get(id)?.promise === promise;
+  }
+
+  /** It is kept so, in this database: then the page can be left; or (without one) in this page alone. */
+  save({ entry, savedIn }: Kept): void {
+    const { id } = entry;
+    const known = this.#known.get(id);
+    if (!known) return;
+    this.#known.set(id, { ...known, entry: unplace(entry), savedIn, isKept: true });
+    this.#setSaved(id, savedIn !== undefined);
+  }
+
+  resolve(id: string, data: unknown): void {
+    this.#take(id)?.resolve(data);
+  }
+
+  reject(id: string, error: unknown): void {
+    this.#take(id)?.reject(error);
+  }
+
+  /** It has another id from now on; or it is one now with another entry, and ends as that does. */
+  rename(id: string, next: string, entry?: Row): void {
+    const known = this.#known.get(id);
+    const other = this.#known.get(next);
+    this.#known.delete(id);
+    if (known && other) void other.promise.then(known.resolve, known.reject);
+    const going = other ?? known;
+    if (!going) return;
+    const renamed = entry
+      ? { facts: entry, entry: unplace(entry) }
+      : { facts: { ...going.facts, id: next }, entry: undefined };
+    this.#known.set(next, { ...going, ...renamed });
+    if (this.#unsaved.delete(id)) this.#unsaved.add(next);
+  }
+
+  /** Reports the progress of an entry, as it was claimed, to its submitter. */
+  report({ id, attempts }: Row, progress: Omit<Progress, 'attempt'>): void {
+    this.#known.get(id)?.onProgress?.({ ...progress, attempt: attempts + 1 });
+  }
+
+  #take(id: string): Receipt | undefined {
+    const known = this.#known.get(id);
+    this.#known.delete(id);
+    this.#setSaved(id, true);
+    return known;
+  }
+
+  #setSaved(id: string, isSaved: boolean): void {
+    if (isSaved) this.#unsaved.delete(id);
+    else this.#unsaved.add(id);
+    if (this.#unsaved.size > 0) this.#stay ??= promptBeforeUnload();
+    else {
+      this.#stay?.();
+      this.#stay = undefined;
+    }
+  }
+}
