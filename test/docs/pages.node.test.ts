@@ -187,7 +187,7 @@ test('the files that CONTRIBUTING.md names are there', () => {
   expect(names.filter((name) => globSync(name, { cwd: root }).length === 0)).toEqual([]);
 });
 
-describe('docs/telemetry.md', () => {
+describe('docs/telemetry/events.md', () => {
   const own = ['type', 'at', 'operation'];
   /** The events of a union, each with its fields in their order. */
   const eventsOf = (path: string, name: string): [type: string, fields: string][] => {
@@ -199,7 +199,7 @@ describe('docs/telemetry.md', () => {
       return type ? [[type, fields.filter((field) => !own.includes(field)).join()]] : [];
     });
   };
-  const tables = read('docs/telemetry.md').matchAll(
+  const tables = read('docs/telemetry/events.md').matchAll(
     /^\| type \| when \| with \|\n.*\n((?:\|.*\n)*)/gm,
   );
   const [operations = [], states = []] = [...tables].map(([, rows = '']) =>
