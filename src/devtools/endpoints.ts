@@ -49,31 +49,37 @@ export function endpointsOf(
   const endpoints = [...names].map((endpoint): InspectedEndpoint => {
     const own = byName.get(endpoint);
     const isDown = !!own?.outage;
+    const isOut = isDown || isAllDown;
+    // Where the whole origin is down, that is probed instead.
+    const isProbed = isDown && !isAllDown;
     const limitedUntil = limits.until(scopes.get(endpoint) ?? endpoint);
-    const probeAt = own && isDown && !isAllDown ? whenProbed(origin, own).retryAt : undefined;
+    const probeAt = own && isProbed ? whenProbed(origin, own).retryAt : undefined;
     const usualLatencyMs = latency.usual.get(endpoint);
     return {
       endpoint,
-      status:
-        isDown || isAllDown
-          ? 'down'
-          : limitedUntil > 0
-            ? 'rate-limited'
-            : slowStart.isUnderWay(endpoint)
-              ? 'recovering'
-              : 'up',
+      status: statusOf(isOut, limitedUntil > 0, slowStart.isUnderWay(endpoint)),
       downSince: onWall(own?.outage?.since),
       retryAt: onWall(isDown ? probeAt : limitedUntil),
-      probedBy: isDown && !isAllDown ? probedBy(origin, endpoint) : undefined,
+      probedBy: isProbed ? probedBy(origin, endpoint) : undefined,
       waiting: waiting.get(endpoint) ?? 0,
       failures: own?.failures ?? 0,
-      failuresUntilDown: isDown || isAllDown ? undefined : untilDown(own, health.maxChance),
+      failuresUntilDown: isOut ? undefined : untilDown(own, health.maxChance),
       usualFailureRatio: own?.usualRate,
       usualLatencyMs: usualLatencyMs === undefined ? undefined : Math.round(usualLatencyMs),
     };
   });
   const isUp = ({ status }: InspectedEndpoint): number => (status === 'up' ? 1 : 0);
   return endpoints.toSorted((one, other) => isUp(one) - isUp(other));
+}
+
+function statusOf(
+  isDown: boolean,
+  isLimited: boolean,
+  isRecovering: boolean,
+): InspectedEndpoint['status'] {
+  if (isDown) return 'down';
+  if (isLimited) return 'rate-limited';
+  return isRecovering ? 'recovering' : 'up';
 }
 
 /** The tab that probes it; undefined if no request waits for it. */

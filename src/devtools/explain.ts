@@ -1,4 +1,6 @@
 import { keyText } from '../core/lib/json.ts';
+import type { OperationResult } from '../core/internal.ts';
+import { byType } from '../telemetry/subscribe-all.ts';
 import { describeOutcome, pauses, reasons } from '../telemetry/words.ts';
 import type { DecidingOption } from './levels.ts';
 import type { RecordedEvent } from './recording/recording.ts';
@@ -37,64 +39,52 @@ export function reasonOf(reason: string): string {
 }
 
 /** A step of the timeline in words; undefined for a step without content of its own. */
-export function explain(event: OperationEvent): Explained | undefined {
-  switch (event.type) {
-    case 'operation:start':
-    case 'attempt:end':
-      return undefined;
-    case 'attempt:start':
-      return event.operation.attempt > 1 ? plain(`Attempt ${event.operation.attempt}`) : undefined;
-    case 'request:start':
-      return plain('Request sent', `${event.method} ${pathOf(event.url)}`);
-    case 'request:end': {
-      const { outcome } = event;
-      const isOk = outcome.kind === 'ok';
-      const unsure = outcome.processed === 'unknown' ? ' The server may have done it.' : '';
-      return plain(
-        isOk ? `Answer ${outcome.status}` : `Failed: ${describeOutcome(outcome)}`,
-        isOk || event.method === 'GET' ? '' : unsure.trim(),
-        isOk ? 'good' : 'bad',
-      );
-    }
-    case 'pause:start': {
-      const { reason, probedBy } = event;
-      const other = probedBy ? 'Another tab probes, and tells this one.' : '';
-      return plain(
-        `Paused: ${reasonOf(reason)}`,
-        `${other} A pause uses up no retry.`.trim(),
-        'warn',
-      );
-    }
-    case 'pause:end':
-      return {
-        sent: plain('The pause is over'),
-        probe: plain(
-          'Sent as a probe',
-          'Finds out, for all waiting requests, whether the server is back.',
-        ),
-        expired: plain('The pause has lasted for longer than maxPauseMs', '', 'bad'),
-        dropped: plain('No longer wanted'),
-      }[event.result];
-    case 'decision':
-      return explainDecision(event);
-    case 'operation:end':
-      return {
-        succeeded: plain('Succeeded', '', 'good'),
-        failed: plain('Failed', '', 'bad'),
-        cancelled: plain('Cancelled', 'By the user, or by the app.'),
-        superseded: plain('Superseded', 'A newer fetch of the same query took its place.'),
-      }[event.result];
-    default:
-      return undefined;
-  }
-}
+export const explain: (event: OperationEvent) => Explained | undefined = byType<
+  OperationEvent,
+  Explained | undefined
+>({
+  'attempt:start': ({ operation: { attempt } }) =>
+    attempt > 1 ? plain(`Attempt ${attempt}`) : undefined,
+  'request:start': ({ method, url }) => plain('Request sent', `${method} ${pathOf(url)}`),
+  'request:end': ({ method, outcome }) => {
+    if (outcome.kind === 'ok') return plain(`Answer ${outcome.status}`, '', 'good');
+    const isUnsure = outcome.processed === 'unknown' && method !== 'GET';
+    const detail = isUnsure ? 'The server may have done it.' : '';
+    return plain(`Failed: ${describeOutcome(outcome)}`, detail, 'bad');
+  },
+  'pause:start': ({ reason, probedBy }) => {
+    const other = probedBy ? 'Another tab probes, and tells this one. ' : '';
+    return plain(`Paused: ${reasonOf(reason)}`, `${other}A pause uses up no retry.`, 'warn');
+  },
+  'pause:end': ({ result }) => pauseEnds[result],
+  decision: (event) => explainDecision(event),
+  'operation:end': ({ result }) => operationEnds[result],
+});
+
+const pauseEnds: Readonly<Record<EventOf<'pause:end'>['result'], Explained>> = {
+  sent: plain('The pause is over'),
+  probe: plain(
+    'Sent as a probe',
+    'Finds out, for all waiting requests, whether the server is back.',
+  ),
+  expired: plain('The pause has lasted for longer than maxPauseMs', '', 'bad'),
+  dropped: plain('No longer wanted'),
+};
+const operationEnds: Readonly<Record<OperationResult, Explained>> = {
+  succeeded: plain('Succeeded', '', 'good'),
+  failed: plain('Failed', '', 'bad'),
+  cancelled: plain('Cancelled', 'By the user, or by the app.'),
+  superseded: plain('Superseded', 'A newer fetch of the same query took its place.'),
+};
+
+type EventOf<Type> = Extract<OperationEvent, { readonly type: Type }>;
 
 function explainDecision({
   decision,
   operation: { attempt },
   maxRetries,
   options = [],
-}: Extract<OperationEvent, { readonly type: 'decision' }>): Explained {
+}: EventOf<'decision'>): Explained {
   const why = upper(reasonOf(decision.reason));
   if (decision.kind === 'stop')
     return plain('Decision: no further attempt', `${why}.`, 'bad', options);
@@ -131,34 +121,31 @@ function begun(event: OperationEvent): string {
     : `Attempt ${attempt} succeeded`;
 }
 
+type StateEvent = Exclude<RecordedEvent, OperationEvent>;
+
+const scopeOf = ({ origin, endpoint }: Extract<StateEvent, { readonly origin: string }>): string =>
+  endpoint ?? origin;
+
+const stateLine = byType<StateEvent, string>({
+  inspection: ({ inspection: { origins, isOffline } }) => {
+    const bad = origins.filter(({ status }) => status !== 'up');
+    const all = bad.map(({ origin, status }) => `${origin} ${status}`).join(', ');
+    return `${isOffline ? 'offline; ' : ''}${all || 'all origins are up'}`;
+  },
+  'outage:start': (event) => `${scopeOf(event)} is down`,
+  'outage:end': (event) => `${scopeOf(event)} is up again, after ${duration(event.downMs)}`,
+  'leader:start': (event) => `this tab probes ${scopeOf(event)} for all`,
+  'leader:end': (event) => `this tab no longer probes ${scopeOf(event)} for all`,
+  connectivity: ({ status }) => `the network is ${status}`,
+  outbox: ({ due, waiting, sending, paused, dead }) =>
+    `${due} due, ${waiting} waiting, ${sending} sending, ${paused} paused, ${dead} dead`,
+});
+
 /** A line of the log. */
 export function lineOf(event: RecordedEvent): string {
-  switch (event.type) {
-    case 'inspection': {
-      const { origins, isOffline } = event.inspection;
-      const bad = origins.filter(({ status }) => status !== 'up');
-      const all = bad.map(({ origin, status }) => `${origin} ${status}`).join(', ');
-      return `${isOffline ? 'offline; ' : ''}${all || 'all origins are up'}`;
-    }
-    case 'outage:start':
-      return `${event.endpoint ?? event.origin} is down`;
-    case 'outage:end':
-      return `${event.endpoint ?? event.origin} is up again, after ${duration(event.downMs)}`;
-    case 'leader:start':
-      return `this tab probes ${event.endpoint ?? event.origin} for all`;
-    case 'leader:end':
-      return `this tab no longer probes ${event.endpoint ?? event.origin} for all`;
-    case 'connectivity':
-      return `the network is ${event.status}`;
-    case 'outbox': {
-      const { due, waiting, sending, paused, dead } = event;
-      return `${due} due, ${waiting} waiting, ${sending} sending, ${paused} paused, ${dead} dead`;
-    }
-    default: {
-      const { title, detail } = explain(event) ?? {};
-      const { queryKey } = event.operation;
-      const what = queryKey ? `${keyText(queryKey)} ` : '';
-      return `${what}${title ?? begun(event)}${detail ? `. ${detail}` : ''}`;
-    }
-  }
+  if (!('operation' in event)) return stateLine(event) ?? '';
+  const { title, detail } = explain(event) ?? {};
+  const { queryKey } = event.operation;
+  const what = queryKey ? `${keyText(queryKey)} ` : '';
+  return `${what}${title ?? begun(event)}${detail ? `. ${detail}` : ''}`;
 }

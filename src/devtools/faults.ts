@@ -58,15 +58,7 @@ export function createFaults({ context }: Pick<Instance, 'context'>): Faults {
   let lastId = 0;
   let send: Transport | undefined;
 
-  const show = (): void =>
-    set(
-      all.map(({ id, wish: { endpoint }, fault: { description, requestCount } }) => ({
-        id,
-        endpoint,
-        description,
-        met: requestCount,
-      })),
-    );
+  const show = (): void => set(all.map(toActive));
   /** Passes a request through the faults, until one answers. */
   const meet = async (
     transport: Transport,
@@ -116,6 +108,13 @@ export function createFaults({ context }: Pick<Instance, 'context'>): Faults {
     },
   };
 }
+
+const toActive = ({ id, wish, fault }: Own): ActiveFault => ({
+  id,
+  endpoint: wish.endpoint,
+  description: fault.description,
+  met: fault.requestCount,
+});
 
 function make({ kind, times, status, seconds }: FaultWish): Fault<Sent> {
   switch (kind) {

@@ -1,5 +1,6 @@
 import { keyText } from '../core/lib/json.ts';
-import type { OperationRef } from '../core/internal.ts';
+import type { OperationRef, Outcome } from '../core/internal.ts';
+import { byType } from '../telemetry/subscribe-all.ts';
 import type { InspectedOrigin, OriginInspection } from './inspect.ts';
 import type { RecordedEvent } from './recording/recording.ts';
 
@@ -87,45 +88,45 @@ function viewOf(events: readonly [OperationEvent, ...OperationEvent[]]): Operati
     isProbe: false,
     events,
   };
-  const isAlone = !events.some(({ type }) => /^(?:operation|attempt):start$/.test(type));
   return events.reduce(
     (view, event) => ({
       ...view,
       attempt: Math.max(view.attempt, event.operation.attempt),
-      ...changeOf(view, event, isAlone),
+      ...changeBy(event)?.(view),
     }),
     first,
   );
 }
 
-/** The change of a view by the next event. `isAlone`: a request outside of `retry`, which emits no end if it succeeds. */
-function changeOf(
-  view: OperationView,
-  event: OperationEvent,
-  isAlone: boolean,
-): Partial<OperationView> | undefined {
-  const { at } = event;
-  switch (event.type) {
-    case 'attempt:start':
-      return inStatus('sending');
-    case 'request:start': {
-      // Before its first request, a mutation or a call has no other label.
-      const label = view.label === view.kind ? placeOf(event) : view.label;
-      return { ...inStatus('sending'), label, requests: view.requests + 1 };
-    }
-    case 'pause:start':
-      return { ...inStatus('paused', event.reason, event.retryAt), probedBy: event.probedBy };
-    case 'pause:end':
-      return {
-        ...(view.status === 'paused' && inStatus('sending')),
-        isProbe: event.result === 'probe',
-      };
-    case 'request:end':
-      return view.kind === 'call' && isAlone && event.outcome.kind === 'ok'
+type Change = (view: OperationView) => Partial<OperationView> | undefined;
+
+/** The change of a view by the next event. */
+const changeBy = byType<OperationEvent, Change>({
+  'attempt:start': () => () => inStatus('sending'),
+  'request:start': (event) => (view) => ({
+    ...inStatus('sending'),
+    // Before its first request, a mutation or a call has no other label.
+    label: view.label === view.kind ? placeOf(event) : view.label,
+    requests: view.requests + 1,
+  }),
+  'pause:start':
+    ({ reason, retryAt, probedBy }) =>
+    () => ({ ...inStatus('paused', reason, retryAt), probedBy }),
+  'pause:end':
+    ({ result }) =>
+    ({ status }) => ({
+      ...(status === 'paused' && inStatus('sending')),
+      isProbe: result === 'probe',
+    }),
+  'request:end':
+    ({ outcome, at }) =>
+    (view) =>
+      outcome.kind === 'ok' && isAlone(view)
         ? { ...inStatus('succeeded'), endedAt: at }
-        : undefined;
-    case 'decision': {
-      const { decision, maxRetries } = event;
+        : undefined,
+  decision:
+    ({ decision, maxRetries, at }) =>
+    (view) => {
       const probes = view.probes + Number(view.isProbe);
       const trials = maxRetries > 0 ? probes : 0;
       const maxAttempts = maxRetries < Infinity ? maxRetries + 1 + trials : undefined;
@@ -134,15 +135,18 @@ function changeOf(
           ? inStatus('waiting', decision.reason, decision.retryAt)
           : { ...inStatus('failed', decision.reason), endedAt: at };
       return { ...state, probes, isProbe: false, maxAttempts };
-    }
-    case 'operation:end': {
-      const reason = event.result === 'failed' ? view.reason : undefined;
-      return { ...inStatus(event.result, reason), endedAt: at };
-    }
-    default:
-      return undefined;
-  }
-}
+    },
+  'operation:end':
+    ({ result, at }) =>
+    ({ reason }) => ({
+      ...inStatus(result, result === 'failed' ? reason : undefined),
+      endedAt: at,
+    }),
+});
+
+/** Whether it is a request outside of `retry`, which emits no end if it succeeds. */
+const isAlone = ({ kind, events }: OperationView): boolean =>
+  kind === 'call' && !events.some(({ type }) => /^(?:operation|attempt):start$/.test(type));
 
 const inStatus = (
   status: OperationView['status'],
@@ -168,34 +172,38 @@ const cellMs = 2000;
 /** The last two minutes of an origin or of one endpoint, oldest first. */
 export function stripOf({ events, at }: View, origin: string, endpoint?: string): readonly Cell[] {
   const count = stripMs / cellMs;
-  const cells: Cell[] = Array.from({ length: count }, () => 'none');
+  let cells: readonly Cell[] = Array.from({ length: count }, () => 'none');
   // Cells keep their place: a new one starts every two seconds.
   const endsAt = Math.ceil((at + 1) / cellMs) * cellMs;
+  const indexOf = (time: number): number => Math.floor((time - endsAt) / cellMs) + count;
   const paint = (from: number, to: number, cell: Cell): void => {
-    const first = Math.max(0, Math.floor((from - endsAt) / cellMs) + count);
-    const last = Math.min(count - 1, Math.floor((to - endsAt) / cellMs) + count);
-    for (let index = first; index <= last; index++)
-      if (worst.indexOf(cell) > worst.indexOf(cells[index] ?? 'none')) cells[index] = cell;
+    const [first, last] = [indexOf(from), indexOf(to)];
+    cells = cells.map((old, index) =>
+      index >= first && index <= last && worst.indexOf(cell) > worst.indexOf(old) ? cell : old,
+    );
   };
+  const isOf = (place: { readonly origin: string; readonly endpoint?: string | undefined }) =>
+    place.origin === origin && (place.endpoint ?? endpoint) === endpoint;
   let downAt: number | undefined;
   for (const event of events) {
-    if (event.type === 'request:end' && event.place?.origin === origin) {
-      const { outcome, place } = event;
-      if (endpoint !== undefined && place.endpoint !== endpoint) continue;
-      const isLimited = outcome.kind === 'http' && outcome.status === 429;
-      const isFine = outcome.kind === 'ok' || (outcome.kind === 'http' && outcome.status < 429);
-      paint(event.at, event.at, isFine ? 'ok' : isLimited ? 'limited' : 'failed');
-    }
-    if (event.type !== 'outage:start' && event.type !== 'outage:end') continue;
-    if (event.origin !== origin || (event.endpoint ?? endpoint) !== endpoint) continue;
-    if (event.type === 'outage:start') downAt ??= event.at;
-    else {
+    if (event.type === 'request:end') {
+      const { place } = event;
+      if (place && isOf(endpoint === undefined ? { origin: place.origin } : place))
+        paint(event.at, event.at, cellOf(event.outcome));
+    } else if (event.type === 'outage:start' && isOf(event)) downAt ??= event.at;
+    else if (event.type === 'outage:end' && isOf(event)) {
       paint(event.at - event.downMs, event.at, 'down');
       downAt = undefined;
     }
   }
   if (downAt !== undefined) paint(downAt, at, 'down');
   return cells;
+}
+
+function cellOf(outcome: Outcome): Cell {
+  if (outcome.kind === 'http')
+    return outcome.status < 429 ? 'ok' : outcome.status === 429 ? 'limited' : 'failed';
+  return outcome.kind === 'ok' ? 'ok' : 'failed';
 }
 
 /** The endpoints of an origin that appear in the recording, but not in the inspection. */

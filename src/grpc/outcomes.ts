@@ -119,22 +119,29 @@ async function readStatus(
     const known = toCode((Object(body) as ConnectBody).code);
     return known && { code: known, pushback };
   }
-  const contentType = headers.get('content-type') ?? '';
+  return readFirstFrame(response);
+}
+
+/** The status in the body of a call that has ended without a message. */
+async function readFirstFrame(response: Response): Promise<CallStatus | undefined> {
+  const contentType = response.headers.get('content-type') ?? '';
   const endFlag = endFlagOf(contentType);
-  if (endFlag === undefined) return undefined;
+  const reader = endFlag === undefined ? undefined : openBody(response.clone().body);
+  if (endFlag === undefined || !reader) return undefined;
   const frame = new FirstFrame(endFlag);
   const decode = isText(contentType) ? createBase64() : undefined;
-  const reader = openBody(response.clone().body);
-  let isDone = !reader;
-  while (reader && !isDone) {
+  for (let isDone = false; !isDone;) {
     const { done, value } = await reader.read();
     isDone = done || frame.take(decode ? decode(value) : value);
   }
   // The end may have been read already, or be an error.
-  reader?.cancel().catch(() => {});
+  reader.cancel().catch(() => {});
   const { text } = frame;
   if (text === undefined) return undefined;
-  if (endFlag === 2) return readEnd(text);
+  return endFlag === 2 ? readEnd(text) : readTrailers(text);
+}
+
+function readTrailers(text: string): CallStatus {
   const trailers = parseTrailers(text);
   const sent = trailers.get('grpc-status');
   return { code: toCode(sent) ?? 'UNKNOWN', pushback: trailers.get(pushbackName) };

@@ -44,7 +44,6 @@ export class ClearMark {
     }
   }
 
-  /** @returns which clear this is. */
   set(): string {
     const token = createIdempotencyKey();
     this.add(token);
@@ -52,12 +51,10 @@ export class ClearMark {
     return token;
   }
 
-  /** Another tab has said that this clear is under way. */
   add(token: string): void {
     if (!this.has(token)) this.#open = [...this.#open, token];
   }
 
-  /** Whether this page has still to do that clear. */
   has(token: string): boolean {
     return this.#open.includes(token);
   }
@@ -112,7 +109,6 @@ export async function obeyMark(mark: ClearMark, clock: Clock, database: Database
   mark.remove(token);
 }
 
-/** Why the disk could not be cleared; undefined when it is, or there is none. */
 type NotCleared = { readonly reason: unknown } | undefined;
 
 /** Breaks off what was discarded, by the user here or in another tab, and rejects for its submitter. */
@@ -125,7 +121,6 @@ export class Forget {
     this.#mark = mark;
   }
 
-  /** `error` is what its submission ends in. */
   one(id: string, facts: EntryFacts | undefined, error?: unknown): void {
     const { memory, receipts, engine } = this.#parts;
     engine.worker.abort(id);
@@ -163,7 +158,6 @@ export class Forget {
     await engine.ownership.refresh();
   }
 
-  /** Unless it has ended meanwhile. */
   #leave(id: string): void {
     const known = this.#parts.receipts.get(id);
     const isInDoubt = !!known && (known.facts.isInDoubt || !!known.isKept);

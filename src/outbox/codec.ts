@@ -21,7 +21,6 @@ const queryTag = 'steadfetch.URLSearchParams';
 
 type Tagged = Readonly<Record<string, unknown>>;
 
-/** Turns values into what can be stored, and back. */
 export interface Codec {
   /**
    * Takes the variables as they are now, whatever becomes of them.
@@ -69,7 +68,6 @@ function tryToCopy(value: unknown): { readonly copy: unknown } | undefined {
   }
 }
 
-/** Which part of a value cannot be stored, and where it is. */
 function findCulprit(path: string, value: unknown): [path: string, value: unknown] {
   if (isPlain(value)) {
     for (const [key, part] of Object.entries(value))
@@ -121,7 +119,6 @@ function unpack(value: unknown, seen: Set<unknown> = new Set()): unknown {
   return form;
 }
 
-/** Why they cannot be read. */
 export interface Unread {
   readonly reason: DeadReason | 'too-new';
   readonly error?: unknown;

@@ -7,13 +7,12 @@ import {
 import { reject } from '../core/lib/input/check.ts';
 import type { OutboxPage } from './delivery/page.ts';
 import { discarded, disposedOf } from './errors.ts';
-import { scopeOf } from './handler.ts';
+import { definitionOf, scopeOf } from './handler.ts';
 import { keysIn } from './links/answer-of.ts';
 import type { Kept, OnProgress, Receipt } from './receipts.ts';
 import { laneOf, type Row, type Unplaced, untried } from './store/row.ts';
 import type { RowStore } from './store/row-store.ts';
 
-/** A submission that a form keeps. */
 interface GivenSubmission {
   readonly key: string;
   readonly createdAt: number;
@@ -21,16 +20,12 @@ interface GivenSubmission {
   readonly wasSent?: boolean | undefined;
 }
 
-/** The result of `submit`. */
 interface Submitted {
   readonly idempotencyKey: string;
-  /** Resolves once it is kept; `isDurable` says whether on the disk. */
   readonly saved: Promise<{ readonly isDurable: boolean }>;
-  /** Resolves with its result, whichever tab has delivered it. */
   readonly delivered: Promise<unknown>;
 }
 
-/** Where submissions are kept. */
 interface Keeper {
   readonly add: (entry: Unplaced, isWanted: () => boolean, isMoved: boolean) => Promise<Kept>;
   readonly discard: (id: string) => Promise<unknown>;
@@ -102,7 +97,6 @@ export class Enqueuer {
     return before;
   }
 
-  /** Nothing more is taken. */
   close(): void {
     this.#isOver = true;
   }
@@ -116,14 +110,7 @@ export class Enqueuer {
     const { clock, handlers, codec, receipts, links } = this.#page;
     const operation = `outbox '${name}'`;
     if (this.#isOver) throw disposedOf(operation);
-    const definition =
-      handlers.get(name) ??
-      reject(
-        'outbox',
-        'handler',
-        name,
-        process.env.NODE_ENV !== 'production' && `one of ${[...handlers.keys()].join(', ')}`,
-      );
+    const definition = definitionOf('outbox', handlers, name);
     const nowMs = clock.now();
     const { key: id = createIdempotencyKey(), createdAt = nowMs, aheadMs } = submission;
     const { wasSent = false } = submission;

@@ -27,7 +27,6 @@ export interface EntryFacts {
 const isUnrepeatable = ({ deadReason, isInDoubt, isUnkeyed }: EntryFacts): boolean =>
   deadReason === 'not-repeatable' || (isInDoubt && !!isUnkeyed);
 
-/** Whether an entry is dead because the answer of another one is missing. */
 const isForWantOfAnswer = (reason: DeadReason | undefined): boolean =>
   reason === 'parent-dead' || reason === 'answer-missing';
 
@@ -73,7 +72,6 @@ export function isDeadLetterError(value: unknown): value is DeadLetterError {
   return isSteadfetchError(value) && value.code === 'dead-letter';
 }
 
-/** The error of a dead entry. */
 export const toDeadLetter = (entry: EntryFacts, cause?: unknown): DeadLetterError =>
   new DeadLetterError(entry, entry.deadReason ?? 'refused', cause);
 
@@ -116,7 +114,6 @@ export function notCleared(isMarked: boolean, cause: unknown): Error {
   return new Error(message, { cause });
 }
 
-/** Nothing can be done with an outbox any more. */
 export function disposedOf(operation: string): Error {
   let message = `${operation}: the outbox was disposed of.`;
   if (process.env.NODE_ENV !== 'production')
@@ -124,7 +121,6 @@ export function disposedOf(operation: string): Error {
   return new Error(message);
 }
 
-/** No answer says how the entry has ended. */
 function endedUnknown(entry: EntryFacts, message: string, isInDoubt = true): SteadfetchError {
   return report(
     new SteadfetchError(message, {

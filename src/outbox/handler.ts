@@ -103,13 +103,11 @@ export interface OutboxHandler<TVariables = never, TData = unknown> {
   readonly maxAgeMs?: number | undefined;
 }
 
-/** The app's own limits; by default there are none. */
 export interface Limits {
   readonly maxAttempts: number;
   readonly maxAgeMs: number;
 }
 
-/** A handler with every value decided. */
 export interface HandlerDefinition extends Limits {
   readonly handler: OutboxHandler<unknown>;
   readonly version: number;
@@ -118,7 +116,6 @@ export interface HandlerDefinition extends Limits {
   readonly policy: Policy;
 }
 
-/** Handlers by name. */
 export type OutboxHandlers = Readonly<Record<string, object>>;
 
 /** As long as it takes: the waits grow to minutes, because no user watches them. */
@@ -139,6 +136,23 @@ export function defineHandlers(
 ): ReadonlyMap<string, HandlerDefinition> {
   return new Map(
     Object.entries(handlers).map(([name, handler]) => [name, define(name, handler, base)]),
+  );
+}
+
+/** @throws TypeError when there is no handler of this name. */
+export function definitionOf(
+  operation: string,
+  handlers: ReadonlyMap<string, HandlerDefinition>,
+  name: string,
+): HandlerDefinition {
+  return (
+    handlers.get(name) ??
+    reject(
+      operation,
+      'handler',
+      name,
+      process.env.NODE_ENV !== 'production' && `one of ${[...handlers.keys()].join(', ')}`,
+    )
   );
 }
 
@@ -179,21 +193,31 @@ function define(name: string, given: object, base: Policy): HandlerDefinition {
   };
 }
 
-const names = [
-  'mutationFn',
-  'policy',
-  'idempotent',
-  'scope',
-  'onDead',
-  'version',
-  'migrate',
-  'coalesce',
-  'maxAttempts',
-  'maxAgeMs',
-  // For the caches.
-  'invalidates',
-  'onDelivered',
-];
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isFrom = (least: number, value: unknown): boolean =>
+  typeof value === 'number' && value >= least;
+const isWhole = (value: unknown): boolean => Number.isSafeInteger(value) && isFrom(1, value);
+
+/** For each option, which values it may have where it is given, and in words. */
+const options: Readonly<
+  Record<string, readonly [isRight: (value: never) => boolean, allowed: string]>
+> = {
+  mutationFn: [isFunction, 'a function that sends it'],
+  scope: [
+    (value) => isText(value) || isFunction(value),
+    'a string, or a function of the variables',
+  ],
+  onDead: [(value) => value === 'block' || value === 'pass', `'block' or 'pass'`],
+  version: [isWhole, 'a whole number from 1'],
+  migrate: [isFunction, 'a function'],
+  coalesce: [
+    (value: OutboxCoalesce | null) => isFunction(value?.by) && isFunction(value?.merge),
+    'an object with the functions by and merge',
+  ],
+  maxAttempts: [(value) => isFrom(1, value), 'a number from 1'],
+  maxAgeMs: [(value) => isFrom(0, value), 'a number from 0'],
+};
+const unchecked = ['policy', 'idempotent', 'invalidates', 'onDelivered'];
 
 /** Until it arrives, an entry is sent again: what limits that has names of its own. */
 const limits = {
@@ -204,33 +228,23 @@ const limits = {
 } as const;
 
 function check(operation: string, handler: OutboxHandler<unknown>): void {
-  checkNames(operation, handler, names, { ...inPolicy(false), ...limits });
-  const { mutationFn, version = 1, maxAttempts = Infinity, maxAgeMs = Infinity } = handler;
-  if (typeof mutationFn !== 'function')
-    reject(operation, 'mutationFn', mutationFn, 'a function that sends it');
-  if (!Number.isSafeInteger(version) || version < 1)
-    reject(operation, 'version', version, 'a whole number from 1');
-  if (!(maxAttempts >= 1)) reject(operation, 'maxAttempts', maxAttempts, 'a number from 1');
-  if (!(maxAgeMs >= 0)) reject(operation, 'maxAgeMs', maxAgeMs, 'a number from 0');
-  const { onDead = 'block', scope, migrate, policy = {} } = handler;
-  if (onDead !== 'block' && onDead !== 'pass')
-    reject(operation, 'onDead', onDead, `'block' or 'pass'`);
-  if (scope !== undefined && typeof scope !== 'string' && typeof scope !== 'function')
-    reject(operation, 'scope', scope, 'a string, or a function of the variables');
-  if (migrate !== undefined && typeof migrate !== 'function')
-    reject(operation, 'migrate', migrate, 'a function');
-  const { coalesce } = handler;
-  if (coalesce !== undefined && !(isFunction(coalesce?.by) && isFunction(coalesce.merge)))
-    reject(operation, 'coalesce', coalesce, 'an object with the functions by and merge');
-  for (const option of ['maxRetries', 'deadlineMs']) {
-    if (option in policy)
+  checkNames(operation, handler, [...Object.keys(options), ...unchecked], {
+    ...inPolicy(false),
+    ...limits,
+  });
+  for (const [option, [isRight, allowed]] of Object.entries(options)) {
+    const value: unknown = Reflect.get(handler, option);
+    const isLeftOut = value === undefined && option !== 'mutationFn';
+    if (!isLeftOut && !isRight(value as never)) reject(operation, option, value, allowed);
+  }
+  for (const option of ['maxRetries', 'deadlineMs'])
+    if (option in (handler.policy ?? {}))
       reject(
         operation,
         `policy.${option}`,
-        Reflect.get(policy, option),
+        Reflect.get(handler.policy ?? {}, option),
         'left out: an entry is sent until it arrives, or until maxAttempts or maxAgeMs of its handler',
       );
-  }
 }
 
 /** The fate of an entry after an attempt that failed. */
@@ -243,6 +257,12 @@ export type NextStep =
       readonly attempts: number;
     }
   | { readonly kind: 'dead'; readonly reason: DeadReason };
+
+/** The time, and how long to wait where the server has not said. */
+interface Timing {
+  readonly nowMs: number;
+  readonly backoffMs: () => number;
+}
 
 /** An attempt that failed; `wasSent`: a request of it went out; `isUnsent`: it was not made. */
 interface Failed {
@@ -265,35 +285,43 @@ const finals: Partial<Record<StopReason, DeadReason>> = {
   superseded: 'superseded',
 };
 
+/** When it is sent next, and when (at the soonest) the server has said; where that is no end that a user must decide on. */
+function planNext(
+  { failure, decision, renewableAt }: Failed,
+  { nowMs, backoffMs }: Timing,
+): { readonly nextRetryAt: number; readonly notBefore?: number } {
+  // The waits of the admission do not outlive its knowledge: a later attempt requests a permit again.
+  const isOver = decision.reason === 'paused-too-long';
+  const askedMs = failure.kind === 'http' && !isOver ? failure.retryAfterMs : undefined;
+  const noticeMs = renewableAt === undefined ? askedMs : Math.max(0, renewableAt - nowMs);
+  const waitMs =
+    decision.kind === 'retry' ? decision.delayMs : Math.max(backoffMs(), noticeMs ?? 0);
+  return { nextRetryAt: nowMs + waitMs, ...(noticeMs && { notBefore: nowMs + noticeMs }) };
+}
+
 /**
  * The step after an attempt that failed: as the policy has decided; and where that would only have
  * stopped waiting (its time, its number of retries), a later attempt. `backoffMs` is the
  * wait where the server has named none.
  */
 export function nextStepOf(
-  { failure, decision, wasSent, isUnsent, renewableAt }: Failed,
+  failed: Failed,
   { attempts, createdAt }: Pick<Row, 'attempts' | 'createdAt'>,
   { maxAttempts, maxAgeMs }: Limits,
-  { nowMs, backoffMs }: { readonly nowMs: number; readonly backoffMs: () => number },
+  timing: Timing,
 ): NextStep {
+  const { decision, wasSent, isUnsent, renewableAt } = failed;
   const isSignedOut = renewableAt !== undefined;
-  if (decision.kind === 'stop' && !isSignedOut) {
-    const reason = finals[decision.reason];
-    // A request that could not be sent will not be a better one; what is paused was none.
-    if (reason) return { kind: 'dead', reason };
-  }
-  const isOver = decision.reason === 'paused-too-long';
-  const made = isUnsent || isSignedOut || (isOver && !wasSent) ? attempts : attempts + 1;
+  const end = decision.kind === 'stop' && !isSignedOut ? finals[decision.reason] : undefined;
+  // A request that could not be sent will not be a better one; what is paused was none.
+  if (end) return { kind: 'dead', reason: end };
+  const isPaused = isSignedOut || (decision.reason === 'paused-too-long' && !wasSent);
+  const made = isUnsent || isPaused ? attempts : attempts + 1;
   if (made >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
-  // The waits of the admission do not outlive its knowledge: a later attempt requests a permit again.
-  const askedMs = failure.kind === 'http' && !isOver ? failure.retryAfterMs : undefined;
-  const noticeMs = isSignedOut ? Math.max(0, renewableAt - nowMs) : askedMs;
-  const waitMs =
-    decision.kind === 'retry' ? decision.delayMs : Math.max(backoffMs(), noticeMs ?? 0);
-  const nextRetryAt = nowMs + waitMs;
-  if (nextRetryAt - createdAt > maxAgeMs) return { kind: 'dead', reason: 'max-age' };
-  const notBefore = noticeMs === undefined ? undefined : nowMs + noticeMs;
-  return { kind: 'again', nextRetryAt, ...(notBefore && { notBefore }), attempts: made };
+  const next = planNext(failed, timing);
+  return next.nextRetryAt - createdAt > maxAgeMs
+    ? { kind: 'dead', reason: 'max-age' }
+    : { kind: 'again', ...next, attempts: made };
 }
 
 /** Which of its limits an entry has reached before this attempt: it waited too long, or its pages died at it. */

@@ -51,12 +51,10 @@ export type Message =
 /** Of the messages: a tab with another version of them is not understood, and does not understand. */
 const version = 1;
 
-/** A message as it is posted. */
 export function write(message: Message): object {
   return { ...message, version };
 }
 
-/** The texts that a message of each kind has. */
 const texts: Readonly<Record<Message['kind'], readonly string[]>> = {
   owner: [],
   changed: [],
@@ -80,14 +78,11 @@ export function read(posted: unknown): Message | undefined {
   return isWhole ? (posted as Message) : undefined;
 }
 
-/** A function for each kind of message. */
 export type Listeners = {
   readonly [K in Message['kind']]: (message: Extract<Message, { readonly kind: K }>) => void;
 };
 
-/** The other tabs of an outbox. */
 export class OtherTabs {
-  /** Whether the other tabs can be told anything. */
   readonly isOpen: boolean;
   readonly #channel: ReturnType<TabPorts['open']>;
   #isOver = false;
@@ -123,7 +118,6 @@ export class OtherTabs {
 /** Which attempt it is: an entry that another tab has taken over since is at another. */
 type AttemptRef = Pick<Row, 'id' | 'claims'>;
 
-/** The message about one attempt. */
 type Said = Extract<Message, { readonly kind: 'paused' }>;
 
 const nameOf = ({ id, claims }: AttemptRef): string => `${claims} ${id}`;
@@ -161,7 +155,6 @@ export class Pauses {
     this.#post(said);
   }
 
-  /** Another tab says so. */
   receive(said: Said): void {
     keep(said, this.#received);
   }
@@ -172,7 +165,6 @@ export class Pauses {
     this.#post({ kind: 'here' });
   }
 
-  /** Another tab asks. */
   answer(): void {
     for (const said of this.#own.values()) this.#post(said);
   }
@@ -183,7 +175,6 @@ function keep(said: Said, all: Map<string, Said>): void {
   else all.delete(nameOf(said));
 }
 
-/** The entries that are known to be paused. */
 export type PausedEntries = Pick<Pauses, 'of' | 'ids'>;
 
 /**

@@ -1,19 +1,12 @@
 import { type Alarm, startAlarm } from '../core/lib/timer.ts';
-import type { Network, TabLife, TabPorts } from '../core/internal.ts';
+import type { TabLife, TabPorts } from '../core/internal.ts';
 import { ClearMark, Forget, obeyMark } from './clear.ts';
 import { createCodec, type OutboxCipher } from './codec.ts';
 import { Engine, type OutboxParts } from './delivery/engine.ts';
-import {
-  type Attempt,
-  type EntryListener,
-  type OutboxPage,
-  PageMemory,
-  type SenderContext,
-} from './delivery/page.ts';
+import { type Attempt, type EntryListener, type OutboxPage, PageMemory } from './delivery/page.ts';
 import { Enqueuer } from './enqueue.ts';
 import { Entries } from './entries.ts';
 import { disposedOf, isDecidedElsewhere, leftBehind, toDeadLetter } from './errors.ts';
-import type { HandlerDefinition } from './handler.ts';
 import type { LinksCode } from './links/outbox-links.ts';
 import { type Listeners, OtherTabs, Pauses, Successes } from './messages.ts';
 import { type Kept, type Receipt, Receipts } from './receipts.ts';
@@ -33,15 +26,13 @@ export interface Delivered {
   readonly data: unknown;
 }
 
-export interface OutboxCoreContext {
-  readonly sender: SenderContext;
-  readonly network: Network;
+export interface OutboxCoreContext extends Pick<
+  OutboxPage,
+  'sender' | 'network' | 'name' | 'handlers' | 'parallel'
+> {
   readonly ports: TabPorts;
-  readonly name: string;
-  readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly cipher: OutboxCipher | undefined;
   readonly links: LinksCode | undefined;
-  readonly parallel: number;
   readonly open: OpenDatabase;
   /** Something is to be sent, and this page may not be there to do it. */
   readonly onLeft: () => void;
@@ -174,7 +165,6 @@ export class OutboxCore {
     return this.#parts.display;
   }
 
-  /** Forgets all entries, in all tabs. */
   readonly clear = async (): Promise<void> => {
     if (this.#isDisposed) throw disposedOf('outbox.clear');
     const clearing = this.#forget.all();
@@ -285,7 +275,6 @@ export class OutboxCore {
     });
   }
 
-  /** Time has passed, or a user is at the page: what is due is read again. */
   #refresh(): void {
     this.#parts.engine.worker.refresh();
     this.display.refresh();

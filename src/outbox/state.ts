@@ -17,7 +17,6 @@ export interface OutboxState extends Readonly<Record<keyof Counts, number | unde
   readonly wasErased: boolean;
 }
 
-/** The state of an outbox, for its users. */
 export interface Display extends Readable<OutboxState> {
   readonly show: (state: Partial<OutboxState>) => void;
   /** The entries have changed: they are counted again, soon. */
@@ -62,7 +61,6 @@ const unknown = {
   oldestAt: undefined,
 };
 
-/** Nothing is known of it. */
 export const unopened: OutboxState = /* @__PURE__ */ Object.freeze({
   ...unknown,
   storage: 'opening',

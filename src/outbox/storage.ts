@@ -37,17 +37,14 @@ export class EntryStorage implements Backend {
   readonly #hasDisk: boolean = hasIndexedDb();
   readonly #isOpen: Promise<void>;
   #disk: Database | undefined;
-  /** Which database is open, or was last. */
   #generation: string | undefined;
   #waitMs = reopenMs;
   #setReopening: Alarm | undefined;
   #opening: Promise<void> | undefined;
   #turn: Promise<unknown> = Promise.resolve();
-  /** How many writes wait for their turn. */
   #waiting = 0;
   #isStopped = false;
   #isOver = false;
-  /** Why the database is not open. */
   #failure: unknown;
   /** Entries that the page holds, and that a connection that failed may have written all the same. */
   readonly #copies: Set<string> = new Set();
@@ -98,7 +95,6 @@ export class EntryStorage implements Backend {
     return this.#hasDisk && !this.#disk;
   }
 
-  /** The rows that are in this page alone. */
   inPage(): readonly Row[] {
     return this.#page.list();
   }

@@ -111,40 +111,47 @@ const numbers = {
   maxBodyBytes: 0,
 } as const;
 
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+/** The other options: what is right, and what is allowed in words. */
+const rules: Readonly<
+  Partial<Record<keyof Settings<unknown>, readonly [(value: never) => boolean, string]>>
+> = {
+  store: [
+    (store: Readonly<Record<'claim' | 'run', unknown>> | null) =>
+      isFunction(store?.claim) && isFunction(store?.run),
+    'an IdempotencyStore, such as memoryStore()',
+  ],
+  fingerprint: [isFunction, 'a function'],
+  scope: [isFunction, 'a function'],
+  isFinal: [isFunction, 'a function'],
+  onStoreError: [isFunction, 'a function'],
+  now: [isFunction, 'a function'],
+  header: [(header: string) => /^[\w-]+$/.test(header), 'the name of a header'],
+  acceptRaw: [(value: unknown) => typeof value === 'boolean', 'true or false'],
+  documentationUrl: [(url: string) => /^[!#-;=?-~]+$/.test(url), 'a URL'],
+};
+
 /** @throws TypeError that names the option, its value and the allowed range. */
 export function checkOptions<Tx>(
   options: IdempotentOptions<Tx>,
   operation: string = 'idempotent',
 ): Settings<Tx> {
-  for (const [name, value] of Object.entries(options)) {
-    if (!names.has(name)) {
+  for (const [name, value] of Object.entries(options))
+    if (!names.has(name))
       rejectValue(operation, name, value, `left out: the options are ${[...names].join(', ')}`);
-    }
-  }
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   const settings = { ...defaults, ...Object.fromEntries(given) } as Settings<Tx>;
-  const { store, header, lifetimeMs, leaseMs, documentationUrl } = settings;
-  if (typeof store?.claim !== 'function' || typeof store.run !== 'function') {
-    rejectValue(operation, 'store', store, 'an IdempotencyStore, such as memoryStore()');
-  }
-  for (const name of ['fingerprint', 'scope', 'isFinal', 'onStoreError', 'now'] as const) {
-    const value = settings[name];
-    if (value !== undefined && typeof value !== 'function') {
-      rejectValue(operation, name, value, 'a function');
-    }
-  }
-  if (!/^[\w-]+$/.test(header)) rejectValue(operation, 'header', header, 'the name of a header');
-  if (typeof settings.acceptRaw !== 'boolean') {
-    rejectValue(operation, 'acceptRaw', settings.acceptRaw, 'true or false');
-  }
-  if (documentationUrl !== undefined && !/^[!#-;=?-~]+$/.test(documentationUrl)) {
-    rejectValue(operation, 'documentationUrl', documentationUrl, 'a URL');
+  for (const [name, [isRight, allowed]] of Object.entries(rules)) {
+    const value = settings[name as keyof typeof settings];
+    if ((name === 'store' || value !== undefined) && !isRight(value as never))
+      rejectValue(operation, name, value, allowed);
   }
   for (const [name, least] of Object.entries(numbers))
     requireFrom(operation, name, settings[name as keyof typeof numbers], least);
-  if (leaseMs > lifetimeMs) {
+  const { leaseMs, lifetimeMs } = settings;
+  if (leaseMs > lifetimeMs)
     rejectValue(operation, 'leaseMs', leaseMs, `at most lifetimeMs, ${lifetimeMs}`);
-  }
   return settings;
 }
 

@@ -69,25 +69,8 @@ export function createAdmissions(
 ): Admissions {
   const { clock, random } = context;
   const { waits } = context.operations;
-  const { connectivity, network, rateLimit, isSeen, mayBeLocal } = surroundings;
+  const { connectivity, network, rateLimit } = surroundings;
   const origins = createOrigins(clock, random, options, network, surroundings.reachOf);
-
-  const permitRequest = (operation: Operation, sent: SentRequest): Ask => {
-    const { priority, whenDown, maxPauseMs } = operation.policyOf(sent);
-    return {
-      ...targetOf(operation, sent),
-      priority,
-      isForeground: operation.owner.foreground(operation.ref.kind, isSeen),
-      ...operation.owner.retries(operation),
-      isWish: priority !== 'background' && operation.attempt === 1 && operation.given.isWish,
-      id: operation.ref.id,
-      isFailFast: whenDown === 'fail',
-      isOnServer: surroundings.isOnServer,
-      askedAt: operation.askedAt,
-      // Where it would wait in vain there is no place for it; what a user wants now does not wait.
-      maxPauseMs: operation.isUrged ? Infinity : maxPauseMs,
-    };
-  };
   const recordOutcome = createRecorder(clock, connectivity, network, rateLimit);
   const grant = (request: SteadyRequest, admission: Admission, permit: Permit): Sending => {
     if (permit.isTrial) request.operation.route.recordTrial(clock.now());
@@ -96,8 +79,8 @@ export function createAdmissions(
   // Without an async function: thousands may be kept waiting.
   const wait = (request: SteadyRequest, admission: Admission): Promise<Sending> => {
     const { operation, signal } = request;
-    const wanted = permitRequest(operation, request);
-    return pauseAt(admission, wanted, operation, signal, waits).then((release) => {
+    const ask = askOf(operation, request, surroundings);
+    return pauseAt(admission, ask, operation, signal, waits).then((release) => {
       if (release === 'expired') throw refuse(operation, request, admission);
       if (release === 'dropped') throw dropped(request, request.signal);
       return grant(request, admission, release);
@@ -109,19 +92,10 @@ export function createAdmissions(
     // Never sent: it neither starts nor ends.
     if (signal?.aborted) throw operation.errors.abortUnsent(request, signal);
     if (request.isLocal) return undefined;
-    // After a decision an attempt sends nothing more: its next attempt does.
-    if (
-      operation.submission &&
-      (operation.errors.decision?.kind === 'stop' || operation.phase.kind === 'waiting')
-    )
-      throw dropped(request);
-    if (operation.isLone && network.isOffline() && !isSafeMethod(request.method) && mayBeLocal())
-      operation.attend(unprovenOwner);
-    const admission = origins.admissionOf(
-      url,
-      api?.partition,
-      api?.concurrency && { concurrency: api.concurrency },
-    );
+    if (isDecided(operation)) throw dropped(request);
+    if (mayBeLocal(request, surroundings)) operation.attend(unprovenOwner);
+    const { partition, concurrency } = api ?? {};
+    const admission = origins.admissionOf(url, partition, concurrency && { concurrency });
     const early = operation.route.goTo(admission, request);
     const permit = early ?? admission.enter(request);
     if (!permit) return wait(request, admission);
@@ -136,17 +110,43 @@ export function createAdmissions(
     async pauseBefore(operation) {
       const { at } = operation.route;
       if (!at) return true;
-      const { admission, sent } = at;
-      const wanted = permitRequest(operation, sent);
-      const release = await pauseAt(admission, wanted, operation, undefined, waits);
+      const ask = askOf(operation, at.sent, surroundings);
+      const release = await pauseAt(at.admission, ask, operation, undefined, waits);
       if (release === 'expired') {
-        const error = refuse(operation, sent, admission);
-        throw isNotSentError(error) ? toClientError(error, sent) : error;
+        const error = refuse(operation, at.sent, at.admission);
+        throw isNotSentError(error) ? toClientError(error, at.sent) : error;
       }
       if (release === 'dropped') return false;
       operation.route.keep(release, at);
       return true;
     },
+  };
+}
+
+/** After a decision an attempt sends nothing more: its next attempt does. */
+const isDecided = ({ submission, errors, phase }: Operation): boolean =>
+  !!submission && (errors.decision?.kind === 'stop' || phase.kind === 'waiting');
+
+/** Whether it may be a write of a plain mutation that needs no network. */
+const mayBeLocal = ({ operation, method }: SteadyRequest, around: Surroundings): boolean =>
+  operation.isLone && around.network.isOffline() && !isSafeMethod(method) && around.mayBeLocal();
+
+/** What a request, or the next attempt of an operation, asks of the admission of its origin. */
+function askOf(operation: Operation, sent: SentRequest, { isSeen, isOnServer }: Surroundings): Ask {
+  const { ref, owner, attempt, given, askedAt } = operation;
+  const { priority, whenDown, maxPauseMs } = operation.policyOf(sent);
+  return {
+    ...targetOf(operation, sent),
+    priority,
+    isForeground: owner.foreground(ref.kind, isSeen),
+    ...owner.retries(operation),
+    isWish: priority !== 'background' && attempt === 1 && given.isWish,
+    id: ref.id,
+    isFailFast: whenDown === 'fail',
+    isOnServer,
+    askedAt,
+    // Where it would wait in vain there is no place for it; what a user wants now does not wait.
+    maxPauseMs: operation.isUrged ? Infinity : maxPauseMs,
   };
 }
 

@@ -1,12 +1,11 @@
 import { discard } from '../lib/discard.ts';
 import { readPassed } from '../operation/error-info.ts';
-import { isProblem } from '../operation/parts/problem.ts';
 import { recordRequest } from '../operation/warn-of-loop.ts';
 import { type AnswerFailure, failures } from '../policy/outcome.ts';
 import { Attempt, type FetchContext } from './attempt/attempt.ts';
 import { classifyStatus } from './attempt/classify.ts';
 import { failed, recoverRejection } from './attempt/failure.ts';
-import { accept, receiveAnswer, refuseWithProblem } from './attempt/answer.ts';
+import { accept, hasProblem, receiveAnswer, refuseWithProblem } from './attempt/answer.ts';
 import { watchCsp } from './attempt/own-side.ts';
 import { isJsonBody } from './attempt/body/json-body.ts';
 import { extensionsOf, type Recovery, runStep, sign } from './extension.ts';
@@ -45,14 +44,11 @@ export async function send(
         throwIfAborted(request);
       }
       const response = await transmit(attempt);
-      const byHeaders = classifyStatus(attempt, response);
-      const isJson = byHeaders?.kind === 'body' && (await isJsonBody(attempt, response));
-      const shown = isJson ? undefined : byHeaders;
-      const classifying = classify(attempt, response, shown);
-      const failure = classifying ? await classifying : shown;
+      const classified = classify(attempt, response);
+      const failure = classified instanceof Promise ? await classified : classified;
       const recovery = failure && (await recover(attempt, response, failure));
       if (!recovery) {
-        if (failure?.kind === 'http' && !request.isRaw && isProblem(response))
+        if (hasProblem(request, response, failure))
           throw await refuseWithProblem(attempt, response, failure);
         return accept(attempt, response, failure);
       }
@@ -66,7 +62,7 @@ export async function send(
     throw error;
   } finally {
     operations.live.delete(request);
-    if (request.isLoneWrite && request.operation.effects.hasAny()) operations.recordWrite(request);
+    operations.recordWrite(request);
   }
 }
 
@@ -104,16 +100,18 @@ async function transmit(attempt: Attempt): Promise<Response> {
   return answer;
 }
 
-/** The failure that an answer is to its API, given what its headers have shown; undefined where no extension classifies it. */
-function classify(
-  attempt: Attempt,
-  response: Response,
-  shown: AnswerFailure | undefined,
-): Promise<AnswerFailure | undefined> | undefined {
-  return runStep(attempt.request, shown, ({ classify: classifyBy }, failure) =>
-    // An answer that is not from its API is not read as one.
-    failure?.kind === 'body' ? undefined : classifyBy?.(attempt, response, failure, shown),
-  );
+type Classified = AnswerFailure | undefined;
+
+/** The failure that an answer is to its API: by its headers, its body, and the extensions. A promise where there is something to wait for. */
+function classify(attempt: Attempt, response: Response): Classified | Promise<Classified> {
+  const further = (shown: Classified): Classified | Promise<Classified> =>
+    runStep(attempt.request, shown, ({ classify: classifyBy }, failure) =>
+      // An answer that is not from its API is not read as one.
+      failure?.kind === 'body' ? undefined : classifyBy?.(attempt, response, failure, shown),
+    ) ?? shown;
+  const byHeaders = classifyStatus(attempt, response);
+  if (byHeaders?.kind !== 'body') return further(byHeaders);
+  return isJsonBody(attempt, response).then((isJson) => further(isJson ? undefined : byHeaders));
 }
 
 /** How a refusal goes on, where an extension knows; undefined where it is the answer. */

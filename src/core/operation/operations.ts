@@ -27,6 +27,12 @@ interface AttemptOptions {
   readonly onFail?: (error: unknown) => void;
 }
 
+/** A request that has ended. */
+interface Ended {
+  readonly operation: Operation;
+  readonly isLoneWrite: boolean;
+}
+
 /** Creates the operations of an instance, and runs their attempts. */
 export class Operations {
   /** The operation whose attempt is on the call stack now. */
@@ -61,9 +67,9 @@ export class Operations {
     return new Operation(this.#environment, ref, init, this.session);
   }
 
-  /** A lone request that must not be done twice may have been done. */
-  recordWrite({ operation: { ref } }: { readonly operation: Operation }): void {
-    this.lastWriteId = Math.max(this.lastWriteId, ref.id);
+  /** A request has ended. A lone one that must not be done twice may have been done. */
+  recordWrite({ isLoneWrite, operation: { ref, effects } }: Ended): void {
+    if (isLoneWrite && effects.hasAny()) this.lastWriteId = Math.max(this.lastWriteId, ref.id);
   }
 
   /** Another session begins: nothing that was begun before is sent any more. */

@@ -26,7 +26,7 @@ import { FailureLedger } from './query/failure-ledger.ts';
 import { isAnyLocal } from './mutation/lifecycle.ts';
 import { watchResumed } from './mutation/resumed.ts';
 import { createPersister } from './query/persister.ts';
-import { isServer, register, registerSteady } from './instance.ts';
+import { type Instance, isServer, register, registerSteady } from './instance.ts';
 import { createStrayWatch, forgetInstance, markInstance, markOfModule } from './misuse.ts';
 import { createRetryPair } from './query/retry-options.ts';
 import type {
@@ -63,61 +63,93 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   return observing ? observing.observe(others, create) : create(others);
 }
 
-/** The parts of an instance, and how they are ended. */
-function wire({ origin, watch, rateLimit, ...given }: Given) {
-  const { clock, apis, policy, transport } = given;
+/** The parts that know nothing of the network. */
+function createParts(given: Given) {
+  const { clock, apis, policy } = given;
   const emitter = new Emitter();
   const environment = { ...given, emitter, ...defineApis(apis, policy) };
   const operations = new Operations(environment);
   const signals: Signals = createSlot();
-  const ledger = new FailureLedger(clock);
-  const byQuery = createQueryRecords();
-  const waitingWrites = new WaitingWrites(clock);
-  const sleepDetector = createSleepDetector(clock);
-  const shared = {
+  return {
     ...environment,
     operations,
     signals,
-    ledger,
-    byQuery,
-    waitingWrites,
-    sleepDetector,
+    ledger: new FailureLedger(clock),
+    byQuery: createQueryRecords(),
+    waitingWrites: new WaitingWrites(clock),
+    sleepDetector: createSleepDetector(clock),
   };
+}
+
+type Parts = ReturnType<typeof createParts>;
+
+/** The network: watched, or by the browser's word. */
+function openNetwork(parts: Parts, knownOrigins: () => readonly string[]) {
+  const { watch, transport, sleepDetector } = parts;
   const browser = createBrowserNetwork(sleepDetector);
-  const watched = watch?.open({ ...shared, knownOrigins: () => admissions.origins.known() });
-  const { network } = watched?.connectivity ?? browser;
-  const admissions = createAdmissions(shared, origin, {
-    connectivity: watched?.connectivity ?? browser.connectivity,
-    network,
+  const watched = watch?.open({ ...parts, knownOrigins });
+  const { connectivity } = watched ?? {};
+  return {
+    network: connectivity?.network ?? browser.network,
+    connectivity: connectivity ?? browser.connectivity,
+    /** Undefined where it is not watched. */
+    watched: connectivity,
     page: watched?.page,
-    reachOf: (asked) => ({
-      wasReached: (sinceMs) => !!watched?.wasReached(asked, sinceMs),
+    reachOf: (asked: string) => ({
+      wasReached: (sinceMs: number) => !!watched?.wasReached(asked, sinceMs),
       check: () => isReachable(transport, asked),
     }),
-    isOnServer: isServer(),
-    isSeen,
-    mayBeLocal: () => clients().some(isAnyLocal),
-    rateLimit,
-  });
-  const { origins } = admissions;
-  const writeOrder = new WriteOrder(clock, () => origins.openTabs()?.shareWrites);
-  const lifecycle = createLifecycle(shared);
-  const { clients } = lifecycle;
-  const unwatchResumed = isServer() ? undefined : watchResumed(clients, waitingWrites, emitter);
-  const overdue = createOverdueRetries(clock, sleepDetector, clients, byQuery.get, () =>
-    origins.reconsider(),
-  );
+    dispose() {
+      watched?.dispose();
+      browser.dispose();
+    },
+  };
+}
+
+/** Finds the operation of a request: by its signal, by the call it is made in, or by its failure before. */
+function operationFinder({ operations, signals, ledger }: Parts, clients: () => readonly object[]) {
   const recordStray =
     process.env.NODE_ENV !== 'production' && !isServer()
       ? createStrayWatch(operations, () => clients().length > 0)
       : undefined;
-  const isOnServer = isServer() && transport === systemTransport;
+  return (signal: AbortSignal | undefined, request: string): Operation => {
+    const isIt = (one: Operation): boolean =>
+      one.given.request === request && one.phase.kind === 'waiting' && !one.isLeft;
+    const known = (signal && signals.get(signal)) ?? operations.current ?? ledger.resume(isIt);
+    if (known) return known;
+    const lone = operations.begin('call', { request });
+    recordStray?.(request, lone);
+    return lone;
+  };
+}
+
+/** The parts of an instance, and how they are ended. */
+function wire(given: Given) {
+  const parts = createParts(given);
+  const { clock, emitter, operations, ledger, waitingWrites, sleepDetector, watch } = parts;
+  const lifecycle = createLifecycle(parts);
+  const { clients } = lifecycle;
+  const network = openNetwork(parts, () => admissions.origins.known());
+  const admissions = createAdmissions(parts, given.origin, {
+    ...network,
+    isOnServer: isServer(),
+    isSeen,
+    mayBeLocal: () => clients().some(isAnyLocal),
+    rateLimit: given.rateLimit,
+  });
+  const { origins } = admissions;
+  const writeOrder = new WriteOrder(clock, () => origins.openTabs()?.shareWrites);
+  const unwatchResumed = isServer() ? undefined : watchResumed(clients, waitingWrites, emitter);
+  const overdue = createOverdueRetries(clock, sleepDetector, clients, parts.byQuery.get, () =>
+    origins.reconsider(),
+  );
+  const isOnServer = isServer() && given.transport === systemTransport;
   let lastRequest = 0;
   const context = {
-    ...shared,
+    ...parts,
     ...admissions,
     // An instance of a server may write for several users.
-    ...(!isOnServer && { admit: admitInOrder({ ...shared, writeOrder }, admissions.admit) }),
+    ...(!isOnServer && { admit: admitInOrder({ ...parts, writeOrder }, admissions.admit) }),
     outlive: watch?.outlive,
     lifecycle,
     clients,
@@ -125,39 +157,57 @@ function wire({ origin, watch, rateLimit, ...given }: Given) {
     // A server's own fetch opens as many connections as it needs.
     lines: isOnServer ? undefined : new Lines(),
     nextRequest: () => ++lastRequest,
-    operationFor(signal: AbortSignal | undefined, request: string): Operation {
-      const isIt = (one: Operation): boolean =>
-        one.given.request === request && one.phase.kind === 'waiting' && !one.isLeft;
-      const known = (signal && signals.get(signal)) ?? operations.current ?? ledger.resume(isIt);
-      if (known) return known;
-      const lone = operations.begin('call', { request });
-      recordStray?.(request, lone);
-      return lone;
-    },
+    operationFor: operationFinder(parts, clients),
   };
   const endWaits = (): void => {
     for (const wait of operations.waits) wait.drop();
   };
   return {
     context,
-    network,
-    connectivity: watched?.connectivity,
+    network: network.network,
+    connectivity: network.watched,
     forget() {
       endWaits();
       origins.forget();
       writeOrder.forget();
       ledger.forget();
-      watched?.connectivity.forget();
+      network.watched?.forget();
     },
     dispose() {
       endWaits();
-      watched?.dispose();
-      browser.dispose();
+      network.dispose();
       origins.dispose();
       overdue.dispose();
       unwatchResumed?.();
       lifecycle.dispose();
     },
+  };
+}
+
+/** The options of queries and of mutations, each marked as those of the instance. */
+function createOptions(instance: Instance & Pick<ReturnType<typeof wire>, 'context'>) {
+  const { context, policy } = instance;
+  return {
+    queryOptions: ({ fallback, ...own }: QueryPolicyOptions = {}): RetryPair & QueryBasics => {
+      const name = 'steady.queryPolicy';
+      const pair = createRetryPair(context, 'query', own);
+      const marked = register(
+        { ...pair, persister: createPersister(context) },
+        {
+          ...instance,
+          policy: definePolicy(name, policy, own),
+          own,
+          fallback: checkMade(name, 'fallback', fallback, 'fallback'),
+        },
+      );
+      return { ...marked, networkMode: 'online' };
+    },
+    mutationOptions: (own?: MutationPolicyOptions): RetryPair =>
+      register(createRetryPair(context, 'mutation', own), {
+        ...instance,
+        policy: definePolicy('steady.mutationPolicy', policy, own),
+        own,
+      }),
   };
 }
 
@@ -179,27 +229,7 @@ function create(config: SteadfetchConfig): Steadfetch {
     forget: () => wired.forget(),
   };
 
-  const queryOptions = ({ fallback, ...own }: QueryPolicyOptions = {}): RetryPair & QueryBasics => {
-    const name = 'steady.queryPolicy';
-    const parts = {
-      ...createRetryPair(context, 'query', own),
-      persister: createPersister(context),
-    };
-    const marked = register(parts, {
-      ...instance,
-      policy: definePolicy(name, policy, own),
-      own,
-      fallback: checkMade(name, 'fallback', fallback, 'fallback'),
-    });
-    return { ...marked, networkMode: 'online' };
-  };
-  const mutationOptions = (own?: MutationPolicyOptions): RetryPair =>
-    register(createRetryPair(context, 'mutation', own), {
-      ...instance,
-      policy: definePolicy('steady.mutationPolicy', policy, own),
-      own,
-    });
-
+  const { queryOptions, mutationOptions } = createOptions(instance);
   const meetClient = (_: unknown, { client }: { readonly client: QueryClient }): void =>
     lifecycle.meet(client);
 

@@ -90,18 +90,9 @@ function Entry({
   readonly now: number;
   readonly onMessage: (text: string) => void;
 }): ReactElement {
-  const { idempotencyKey: key, handler, state, attempts, reason, pause } = entry;
-  const { lastError, nextRetryAt, variables, waitsFor } = entry;
+  const { idempotencyKey: key, handler, state, attempts, reason, variables } = entry;
   const [isEdited, setIsEdited] = useState(false);
-  const why = [
-    reason && deadReasons[reason],
-    pause && reasonOf(pause.reason),
-    waitsFor && 'another version of the app has submitted it',
-    state === 'pending' &&
-      nextRetryAt !== undefined &&
-      `next attempt ${timeUntil(nextRetryAt, now)}`,
-    lastError && lastError.message,
-  ].filter((text) => typeof text === 'string');
+  const why = reasonsOf(entry, now);
   return (
     <li className="in" aria-label={`${handler} ${key}`}>
       <div className="row">
@@ -136,6 +127,19 @@ function Entry({
       )}
     </li>
   );
+}
+
+/** Why it is in its state, and when that ends. */
+function reasonsOf(entry: OutboxEntry, now: number): readonly string[] {
+  const { state, reason, pause, lastError, nextRetryAt, waitsFor } = entry;
+  const isDue = state === 'pending' && nextRetryAt !== undefined;
+  return [
+    reason && deadReasons[reason],
+    pause && reasonOf(pause.reason),
+    waitsFor && 'another version of the app has submitted it',
+    isDue && `next attempt ${timeUntil(nextRetryAt, now)}`,
+    lastError && lastError.message,
+  ].filter((text) => typeof text === 'string');
 }
 
 function EntryFacts({

@@ -15,51 +15,24 @@ const kinds: readonly (readonly [FaultKind, string])[] = [
 ];
 const statuses = [503, 500, 502, 504, 429, 404, 422];
 
-const hasTimes = (kind: FaultKind): boolean => ['fail', 'hang', 'cut', 'lose'].includes(kind);
-
-/** An empty field is NaN. */
-const shown = (value: number): number | '' => (Number.isNaN(value) ? '' : value);
-
-/** The form for faults, and the faults in force. */
-export function Faults({
-  live: { faults },
-  view,
-  onMessage,
-}: {
-  readonly live: Live;
+interface FaultsProps {
+  readonly live: Pick<Live, 'faults'>;
   readonly view: View;
   readonly onMessage: (text: string) => void;
-}): ReactElement {
-  return (
-    <>
-      <FaultForm faults={faults} view={view} onMessage={onMessage} />
-      <ActiveFaults faults={faults} />
-    </>
-  );
 }
 
-function FaultForm({
-  faults,
-  view,
-  onMessage,
-}: Pick<Live, 'faults'> & {
-  readonly view: View;
-  readonly onMessage: (text: string) => void;
-}): ReactElement {
-  const [wish, setWish] = useState<FaultWish>({
-    kind: 'fail',
-    endpoint: '',
-    times: 2,
-    status: 503,
-    seconds: 5,
-  });
-  const { kind, endpoint, times, status, seconds } = wish;
-  const set = (part: Partial<FaultWish>): void => setWish({ ...wish, ...part });
-  const endpoints = new Set(
-    view.events.flatMap((event) =>
-      event.type === 'request:start' && event.place ? [event.place.endpoint] : [],
-    ),
-  );
+/** The form for faults, and the faults in force. */
+export const Faults = (props: FaultsProps): ReactElement => (
+  <>
+    <FaultForm {...props} />
+    <ActiveFaults {...props.live} />
+  </>
+);
+
+const firstWish: FaultWish = { kind: 'fail', endpoint: '', times: 2, status: 503, seconds: 5 };
+
+function FaultForm({ live: { faults }, view, onMessage }: FaultsProps): ReactElement {
+  const [wish, setWish] = useState(firstWish);
   const add = (): void => {
     try {
       faults.add(wish);
@@ -77,59 +50,7 @@ function FaultForm({
           add();
         }}
       >
-        <label>
-          What goes wrong
-          <select value={kind} onChange={({ target }) => set({ kind: target.value as FaultKind })}>
-            {kinds.map(([value, word]) => (
-              <option key={value} value={value}>
-                {word}
-              </option>
-            ))}
-          </select>
-        </label>
-        {kind !== 'offline' && (
-          <label>
-            For
-            <select value={endpoint} onChange={({ target }) => set({ endpoint: target.value })}>
-              <option value="">every request</option>
-              {[...endpoints].map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
-          </label>
-        )}
-        {kind === 'fail' && (
-          <label>
-            With the status
-            <select value={status} onChange={({ target }) => set({ status: Number(target.value) })}>
-              {statuses.map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
-          </label>
-        )}
-        {hasTimes(kind) && (
-          <label>
-            How many requests
-            <input
-              type="number"
-              min={1}
-              value={shown(times)}
-              onChange={({ target }) => set({ times: target.valueAsNumber })}
-            />
-          </label>
-        )}
-        {(kind === 'rate-limit' || kind === 'slow') && (
-          <label>
-            Seconds
-            <input
-              type="number"
-              min={1}
-              value={shown(seconds)}
-              onChange={({ target }) => set({ seconds: target.valueAsNumber })}
-            />
-          </label>
-        )}
+        <FaultFields wish={wish} view={view} onChange={setWish} />
         <button type="submit" data-primary>
           Add the fault
         </button>
@@ -137,6 +58,91 @@ function FaultForm({
     </section>
   );
 }
+
+interface FaultFieldsProps {
+  readonly wish: FaultWish;
+  readonly view: View;
+  readonly onChange: (wish: FaultWish) => void;
+}
+
+function FaultFields({ wish, view, onChange }: FaultFieldsProps): ReactElement {
+  const { kind, endpoint, times, status, seconds } = wish;
+  const set = (part: Partial<FaultWish>): void => onChange({ ...wish, ...part });
+  const endpoints = new Set(
+    view.events.flatMap((event) =>
+      event.type === 'request:start' && event.place ? [event.place.endpoint] : [],
+    ),
+  );
+  return (
+    <>
+      <Choice
+        label="What goes wrong"
+        value={kind}
+        options={kinds}
+        onChange={(next) => set({ kind: next as FaultKind })}
+      />
+      {kind !== 'offline' && (
+        <Choice
+          label="For"
+          value={endpoint}
+          options={[['', 'every request'], ...[...endpoints].map((one) => [one, one] as const)]}
+          onChange={(next) => set({ endpoint: next })}
+        />
+      )}
+      {kind === 'fail' && (
+        <Choice
+          label="With the status"
+          value={`${status}`}
+          options={statuses.map((one) => [`${one}`, `${one}`])}
+          onChange={(next) => set({ status: Number(next) })}
+        />
+      )}
+      {['fail', 'hang', 'cut', 'lose'].includes(kind) && (
+        <Amount label="How many requests" value={times} onChange={(next) => set({ times: next })} />
+      )}
+      {['rate-limit', 'slow'].includes(kind) && (
+        <Amount label="Seconds" value={seconds} onChange={(next) => set({ seconds: next })} />
+      )}
+    </>
+  );
+}
+
+interface FieldProps<Value> {
+  readonly label: string;
+  readonly value: Value;
+  readonly onChange: (value: Value) => void;
+}
+
+interface ChoiceProps extends FieldProps<string> {
+  /** Each value with its words. */
+  readonly options: readonly (readonly [value: string, words: string])[];
+}
+
+const Choice = ({ label, value, options, onChange }: ChoiceProps): ReactElement => (
+  <label>
+    {label}
+    <select value={value} onChange={({ target }) => onChange(target.value)}>
+      {options.map(([one, words]) => (
+        <option key={one} value={one}>
+          {words}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+const Amount = ({ label, value, onChange }: FieldProps<number>): ReactElement => (
+  <label>
+    {label}
+    <input
+      type="number"
+      min={1}
+      // An empty field is NaN.
+      value={Number.isNaN(value) ? '' : value}
+      onChange={({ target }) => onChange(target.valueAsNumber)}
+    />
+  </label>
+);
 
 /** The faults in force. */
 function ActiveFaults({ faults }: Pick<Live, 'faults'>): ReactElement {

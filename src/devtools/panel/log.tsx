@@ -5,34 +5,28 @@ import { Action, Empty, timeOf } from './parts.tsx';
 
 const mostShown = 300;
 
+interface ImportProps {
+  readonly onImport: (events: readonly RecordedEvent[], name: string) => void;
+  readonly onMessage: (text: string) => void;
+}
+
 /** All events: filter, export and import them. */
 export function Log({
   events,
-  onImport,
   onClear,
+  onImport,
   onMessage,
-}: {
+}: ImportProps & {
   readonly events: readonly RecordedEvent[];
-  readonly onImport: (events: readonly RecordedEvent[], name: string) => void;
   readonly onClear: (() => void) | undefined;
-  readonly onMessage: (text: string) => void;
 }): ReactElement {
   const [filter, setFilter] = useState('');
-  const file = useRef<HTMLInputElement>(null);
   const wanted = filter.trim().toLowerCase();
   const logged = events.filter(({ type }) => type !== 'inspection');
   const lines = logged
     .map((event, index) => ({ key: `${index} ${event.at}`, event, text: lineOf(event) }))
     .filter(({ event, text }) => `${event.type} ${text}`.toLowerCase().includes(wanted))
     .toReversed();
-  const read = async (given: File | undefined): Promise<void> => {
-    if (!given) return;
-    try {
-      onImport(readRecording(await given.text()), given.name);
-    } catch (error) {
-      onMessage((error as Error).message);
-    }
-  };
   return (
     <>
       <div className="bar">
@@ -47,18 +41,7 @@ export function Log({
           {lines.length} of {logged.length}
         </span>
         <Action label="Export" onPress={() => save(writeRecording(events))} />
-        <Action label="Import" onPress={() => file.current?.click()} />
-        <input
-          ref={file}
-          hidden
-          type="file"
-          accept=".json,application/json"
-          aria-label="A recording"
-          onChange={({ target }) => {
-            void read(target.files?.[0]);
-            target.value = '';
-          }}
-        />
+        <ImportAction onImport={onImport} onMessage={onMessage} />
         <Action label="Clear" onPress={onClear} />
       </div>
       {lines.length === 0 ? (
@@ -78,12 +61,38 @@ export function Log({
   );
 }
 
+function ImportAction({ onImport, onMessage }: ImportProps): ReactElement {
+  const input = useRef<HTMLInputElement>(null);
+  const read = async (file: File | undefined): Promise<void> => {
+    if (!file) return;
+    try {
+      onImport(readRecording(await file.text()), file.name);
+    } catch (error) {
+      onMessage((error as Error).message);
+    }
+  };
+  return (
+    <>
+      <Action label="Import" onPress={() => input.current?.click()} />
+      <input
+        ref={input}
+        hidden
+        type="file"
+        accept=".json,application/json"
+        aria-label="A recording"
+        onChange={({ target }) => {
+          void read(target.files?.[0]);
+          target.value = '';
+        }}
+      />
+    </>
+  );
+}
+
 /** Saves a text as a file. */
 function save(text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
   const link = document.createElement('a');
-  link.href = url;
-  link.download = 'steadfetch-recording.json';
-  link.click();
+  Object.assign(link, { href: url, download: 'steadfetch-recording.json' }).click();
   URL.revokeObjectURL(url);
 }

@@ -33,33 +33,19 @@ interface Replay {
   readonly isRunning: boolean;
 }
 
-/** The panel, in any container. */
-export function Panel({
-  live,
-  onClose,
-}: {
+interface PanelProps {
   readonly live: Live;
   readonly onClose?: (() => void) | undefined;
-}): ReactElement {
-  const { recorder, instance, faults } = live;
+}
+
+/** The panel, in any container. */
+export function Panel({ live, onClose }: PanelProps): ReactElement {
   const id = useId();
   const [name, setName] = useState<Name>('Origins');
   const [message, setMessage] = useState('');
   const [replay, setReplay] = useState<Replay>();
-  const recorded = useSyncExternalStore(recorder.subscribe, recorder.getState, recorder.getState);
-  const now = useNow(instance.wall, !replay || replay.isRunning);
-  useReplay(replay, setReplay, now);
-  const events = replay?.events ?? recorded;
-  // Events within the current second are shown at once.
-  const at = replay?.at ?? Math.max(now, recorded.at(-1)?.at ?? 0);
-  const view = useMemo(() => viewAt(events, at), [events, at]);
-  const inspection = replay ? view.inspection : inspectOrigins(instance);
-  const counts: Partial<Record<Name, number>> = {
-    Origins: inspection?.origins.filter(({ status }) => status !== 'up').length ?? 0,
-    Faults: useSyncExternalStore(faults.subscribe, faults.getState, faults.getState).length,
-    Mutations: live.outbox()?.getState().dead ?? 0,
-    Operations: view.operations.filter(({ endedAt }) => endedAt === undefined).length,
-  };
+  const shown = useShown(live, replay, setReplay);
+  const counts = useCounts(live, shown);
   return (
     <div className="panel">
       <div className="head">
@@ -95,17 +81,14 @@ export function Panel({
         tabIndex={0}
       >
         <Content
+          {...shown}
           name={name}
           live={live}
           isReplay={!!replay}
-          view={view}
-          inspection={inspection}
-          now={now}
           onMessage={setMessage}
-          onImport={(given, file) => {
-            setMessage(`${file}: ${given.length} events.`);
-            const end = given.at(-1)?.at ?? 0;
-            setReplay({ events: given, name: file, at: end, isRunning: false });
+          onImport={(next) => {
+            setMessage(`${next.name}: ${next.events.length} events.`);
+            setReplay(next);
           }}
         />
       </div>
@@ -114,6 +97,41 @@ export function Panel({
       </p>
     </div>
   );
+}
+
+/** The moment that is shown. */
+interface Shown {
+  readonly now: number;
+  readonly view: View;
+  readonly inspection: OriginInspection | undefined;
+}
+
+/** The present, or a moment of a recording. */
+function useShown(
+  { recorder, instance }: Live,
+  replay: Replay | undefined,
+  setReplay: (next: Replay) => void,
+): Shown {
+  const recorded = useSyncExternalStore(recorder.subscribe, recorder.getState, recorder.getState);
+  const now = useNow(instance.wall, !replay || replay.isRunning);
+  useReplay(replay, setReplay, now);
+  const events = replay?.events ?? recorded;
+  // Events within the current second are shown at once.
+  const at = replay?.at ?? Math.max(now, recorded.at(-1)?.at ?? 0);
+  const view = useMemo(() => viewAt(events, at), [events, at]);
+  return { now, view, inspection: replay ? view.inspection : inspectOrigins(instance) };
+}
+
+type Counts = Partial<Record<Name, number>>;
+
+/** The numbers beside the names of the tabs. */
+function useCounts({ faults, outbox }: Live, { view, inspection }: Shown): Counts {
+  return {
+    Origins: inspection?.origins.filter(({ status }) => status !== 'up').length ?? 0,
+    Faults: useSyncExternalStore(faults.subscribe, faults.getState, faults.getState).length,
+    Mutations: outbox()?.getState().dead ?? 0,
+    Operations: view.operations.filter(({ endedAt }) => endedAt === undefined).length,
+  };
 }
 
 /** The tabs of the panel. The arrow keys select, too. */
@@ -126,7 +144,7 @@ function TabList({
 }: {
   readonly id: string;
   readonly selected: Name;
-  readonly counts: Partial<Record<Name, number>>;
+  readonly counts: Counts;
   readonly takesFocus: boolean;
   readonly onSelect: (name: Name) => void;
 }): ReactElement {
@@ -174,15 +192,12 @@ function Content({
   now,
   onMessage,
   onImport,
-}: {
+}: Shown & {
   readonly name: Name;
   readonly live: Live;
   readonly isReplay: boolean;
-  readonly view: View;
-  readonly inspection: OriginInspection | undefined;
-  readonly now: number;
   readonly onMessage: (text: string) => void;
-  readonly onImport: (events: readonly RecordedEvent[], file: string) => void;
+  readonly onImport: (replay: Replay) => void;
 }): ReactElement {
   if (isReplay && isOfPage(name))
     return (
@@ -209,7 +224,9 @@ function Content({
           events={view.events}
           onMessage={onMessage}
           onClear={isReplay ? undefined : live.recorder.clear}
-          onImport={onImport}
+          onImport={(events, file) =>
+            onImport({ events, name: file, at: events.at(-1)?.at ?? 0, isRunning: false })
+          }
         />
       );
   }

@@ -35,6 +35,7 @@ export function Tabs({
     return () => wall.clearTimeout(timer);
   }, [tabs, wall]);
   const { areShared, probes } = inspection.tabs;
+  const elsewhere = probes.filter(({ by }) => by === 'another-tab');
   return (
     <>
       {!areShared && (
@@ -59,14 +60,11 @@ export function Tabs({
           </tbody>
         </table>
       </section>
-      {probes.some(({ by }) => by === 'another-tab') && (
+      {elsewhere.length > 0 && (
         <p className="note">
           Another tab probes{' '}
-          {probes
-            .filter(({ by }) => by === 'another-tab')
-            .map(({ origin, endpoint }) => endpoint ?? origin)
-            .join(', ')}
-          . This one waits for its result.
+          {elsewhere.map(({ origin, endpoint }) => endpoint ?? origin).join(', ')}. This one waits
+          for its result.
         </p>
       )}
       <Messages messages={seen.messages} />

@@ -64,8 +64,7 @@ export function recordInstance(
 ): Recorder {
   const { wall, origins } = instance;
   const listeners = new Set<() => void>();
-  let events: RecordedEvent[] = [];
-  let shownEvents: readonly RecordedEvent[] | undefined = events;
+  const log = new EventLog(maxEvents);
   let known = '';
   let timer: unknown;
 
@@ -76,12 +75,7 @@ export function recordInstance(
     const text = JSON.stringify(rest);
     if (text === known) return;
     known = text;
-    push({ type: 'inspection', at, inspection });
-  };
-  const push = (event: RecordedEvent): void => {
-    events.push(event);
-    if (events.length > maxEvents * 1.1) events = events.slice(-maxEvents);
-    shownEvents = undefined;
+    log.push({ type: 'inspection', at, inspection });
   };
   const notifySoon = (): void => {
     timer ??= wall.setTimeout(() => {
@@ -94,28 +88,26 @@ export function recordInstance(
     subscribeInstance(
       instance,
       (event) => {
-        push(toRecord(event, instance));
+        log.push(toRecord(event, instance));
         notifySoon();
       },
       { outbox },
     ),
     watchOrigins(origins, notifySoon),
   ];
-  const getState = (): readonly RecordedEvent[] => (shownEvents ??= events.slice());
   return {
-    getState,
+    getState: () => log.read(),
     subscribe(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     write() {
       capture();
-      return writeRecording(getState());
+      return writeRecording(log.read());
     },
     clear() {
-      events = [];
+      log.clear();
       known = '';
-      shownEvents = undefined;
       notifySoon();
     },
     stop() {
@@ -123,6 +115,33 @@ export function recordInstance(
       wall.clearTimeout(timer);
     },
   };
+}
+
+/** The newest events. */
+class EventLog {
+  readonly #most: number;
+  #events: RecordedEvent[] = [];
+  /** The events as last read. */
+  #read: readonly RecordedEvent[] | undefined;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  push(event: RecordedEvent): void {
+    this.#events.push(event);
+    if (this.#events.length > this.#most * 1.1) this.#events = this.#events.slice(-this.#most);
+    this.#read = undefined;
+  }
+
+  read(): readonly RecordedEvent[] {
+    return (this.#read ??= this.#events.slice());
+  }
+
+  clear(): void {
+    this.#events = [];
+    this.#read = undefined;
+  }
 }
 
 /** The event without parts that cannot be serialised. */

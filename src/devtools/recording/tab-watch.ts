@@ -58,23 +58,20 @@ export function createTabWatch(
   let messages: readonly TabMessage[] = [];
   let life: TabLife = 'visible';
   let channel: ShareChannel | undefined;
+  const ask = (): void => channel?.post({ kind: 'ask' });
 
   const self = (): KnownTab => ({
     id,
     title: document.title,
     path: document.location.pathname,
     life,
-    probes: tabsOf()
-      .probes.filter(({ by }) => by === 'this-tab')
-      .map(({ origin, endpoint }) => endpoint ?? origin),
+    probes: probedHere(tabsOf()),
     seenAt: wall.now(),
   });
   const show = (): void => {
     const now = wall.now();
     for (const [key, { seenAt }] of others) if (now - seenAt > forgottenMs) others.delete(key);
-    const known = [...others.values()].map((one) =>
-      now - one.seenAt > silentMs ? { ...one, life: 'away' as const } : one,
-    );
+    const known = [...others.values()].map((one) => seenFrom(one, now));
     set({ tabs: hasPage() ? [self(), ...known] : known, messages });
   };
   const receive = (data: unknown): void => {
@@ -100,17 +97,23 @@ export function createTabWatch(
       life = next;
       channel?.post({ kind: 'here', tab: self() });
     });
-    channel?.post({ kind: 'ask' });
+    ask();
   }
   return {
     getState,
     subscribe,
     refresh() {
-      channel?.post({ kind: 'ask' });
+      ask();
       show();
     },
   };
 }
+
+const seenFrom = (tab: KnownTab, now: number): KnownTab =>
+  now - tab.seenAt > silentMs ? { ...tab, life: 'away' } : tab;
+
+const probedHere = ({ probes }: InspectedTabs): readonly string[] =>
+  probes.filter(({ by }) => by === 'this-tab').map(({ origin, endpoint }) => endpoint ?? origin);
 
 function describeMessage(message: Readonly<Record<string, unknown>>): string | undefined {
   const { key, kind, scope, isProbed, forMs, remaining, pauseMs } = message;

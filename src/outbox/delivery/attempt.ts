@@ -34,13 +34,11 @@ import type { Row } from '../store/row.ts';
 import type { Running } from './due.ts';
 import type { SenderContext } from './page.ts';
 
-/** The requests of an entry, as they are written before one of them goes. */
 interface RequestRecord {
   readonly isUnkeyed: boolean;
   readonly steps: readonly PastStep[];
 }
 
-/** Why nothing of an attempt goes. */
 type Unkept =
   /** It is no longer wanted, or another tab's. */
   | { readonly kind: 'dropped' }
@@ -49,11 +47,8 @@ type Unkept =
   /** The record that must be kept before it goes could not be written. */
   | { readonly kind: 'unsent'; readonly error: unknown };
 
-/** How the submission of an entry is kept. */
 interface KeepOptions {
-  /** Its requests so far, in whatever tab. */
   readonly past: readonly PastStep[];
-  /** All that its handler does may be done twice. */
   readonly idempotent: boolean | undefined;
   /** Keeps this before a request goes. @returns whether it may go. */
   readonly record: (record: RequestRecord) => Promise<boolean>;
@@ -86,7 +81,6 @@ class EntrySubmission extends Submission {
   get unkept(): Unkept | undefined {
     return this.#unkept;
   }
-  /** A request of this attempt may have gone. */
   get wasOut(): boolean {
     return this.#wasOut;
   }
@@ -136,7 +130,6 @@ class EntrySubmission extends Submission {
     throw new Error(message);
   }
 
-  /** The attempt is over. */
   close(): void {
     this.#isOver = true;
   }
@@ -154,7 +147,6 @@ function warnOfLifetime({ target }: Step): void {
   );
 }
 
-/** How an entry is sent. */
 export interface SendOptions extends Omit<KeepOptions, 'idempotent'> {
   readonly definition: HandlerDefinition;
   readonly variables: unknown;
@@ -164,11 +156,9 @@ export interface SendOptions extends Omit<KeepOptions, 'idempotent'> {
   readonly isUrged: boolean;
   /** Which operation it is: its attempts before were made in this tab. */
   readonly before: HandedOver | undefined;
-  /** It begins, is paused or goes on. */
   readonly onChange: (entry: Row, operation: Operation) => void;
 }
 
-/** An attempt that has failed. */
 export interface FailedAttempt {
   readonly kind: 'failed';
   readonly failure: Failure;
@@ -178,7 +168,6 @@ export interface FailedAttempt {
   readonly isInDoubt: boolean;
   /** When new credentials can be asked for, where it failed for want of them: in epoch milliseconds. */
   readonly renewableAt: number | undefined;
-  /** A request of it went out. */
   readonly wasSent: boolean;
   /** Its key tells nothing any more. */
   readonly isStuck: boolean;
@@ -188,7 +177,6 @@ export interface FailedAttempt {
   readonly past: readonly PastStep[];
 }
 
-/** The end of an attempt. */
 type Attempted = { readonly kind: 'done'; readonly data: unknown } | FailedAttempt | Unkept;
 
 class EntryOwner extends Owner<Operation> {
@@ -381,7 +369,6 @@ class IdleLimit implements Pick<AttemptLimit, 'race'> {
     this.#limit = new TimeLimit(sender, this);
   }
 
-  /** Settles as the attempt does, or rejects once the time is up. */
   race<T>(begun: Promise<T>): Promise<T> {
     // Its first request may be under way already.
     this.resume();
@@ -392,7 +379,6 @@ class IdleLimit implements Pick<AttemptLimit, 'race'> {
     return (this.#late = idleError(this.#limitMs));
   }
 
-  /** A request is under way. */
   pause(): void {
     this.#limit.stop();
   }
@@ -402,19 +388,16 @@ class IdleLimit implements Pick<AttemptLimit, 'race'> {
     if (this.#running.open === 0 && !this.#isOver) this.#limit.restart(this.#limitMs);
   }
 
-  /** The attempt is over. */
   stop(): void {
     this.#isOver = true;
     this.#limit.stop();
   }
 
-  /** Whether this is the error that the attempt was given up with. */
   isIts(error: unknown): boolean {
     return this.#late !== undefined && error === this.#late;
   }
 }
 
-/** A handler has neither ended nor had a request under way for too long. */
 function idleError(limitMs: number): Error {
   let message = `The mutationFn of an outbox handler has not settled, and has sent nothing, for ${limitMs / 1000} s. It is tried again later.`;
   if (process.env.NODE_ENV !== 'production')

@@ -10,7 +10,6 @@ import { EntryAttempt, type FailedAttempt, type SendOptions } from './attempt.ts
 import type { Running } from './due.ts';
 import type { Attempt, OutboxPage, UnderWay } from './page.ts';
 
-/** The fields that are written for an entry that becomes a dead letter. */
 interface Burial extends Partial<Pick<Row, 'attempts' | 'isInDoubt' | 'steps'>> {
   readonly reason: DeadReason;
   readonly error?: unknown;
@@ -22,7 +21,6 @@ export class Delivery {
   readonly #store: Pick<RowStore, 'recordRequest' | 'read'>;
   readonly #onChange: (entry: Row, operation: Operation) => void;
 
-  /** @param onChange - The operation of an entry begins, is paused or goes on. */
   constructor(
     page: OutboxPage,
     store: Pick<RowStore, 'recordRequest' | 'read'>,
@@ -92,14 +90,12 @@ export class Delivery {
     }).send();
     if (sent.kind === 'dropped') return undefined;
     if (sent.kind === 'unsent') throw sent.error;
-    if (sent.kind === 'not-repeatable')
-      return this.#bury(definition, entry, { reason: sent.kind });
+    if (sent.kind === 'not-repeatable') return this.#bury(definition, entry, { reason: sent.kind });
     return sent.kind === 'done'
       ? this.#endDone(definition, running, { data: sent.data, variables: ready.variables })
       : this.#endFailed(definition, running, sent);
   }
 
-  /** How the requests of an entry are kept before one of them goes. */
   #keepIn(entry: Row, fence: Fence): Pick<SendOptions, 'record' | 'takeBack'> {
     const { attempts, isUnkeyed: wasUnkeyed } = entry;
     return {
@@ -118,8 +114,7 @@ export class Delivery {
           return write(steps.map((step) => ({ ...step, body: undefined })));
         }
       },
-      takeBack: () =>
-        this.#store.recordRequest(entry, fence, { attempts, isUnkeyed: wasUnkeyed }),
+      takeBack: () => this.#store.recordRequest(entry, fence, { attempts, isUnkeyed: wasUnkeyed }),
     };
   }
 
@@ -127,7 +122,6 @@ export class Delivery {
     return steps.length > 0 ? { steps: await this.#page.codec.encode('outbox', steps) } : {};
   }
 
-  /** The entry is a dead letter: it needs a user. */
   #bury(
     definition: HandlerDefinition | undefined,
     entry: Row,
@@ -160,12 +154,10 @@ export class Delivery {
     const isOthers =
       (reason === 'handler-missing' || reason === 'not-migrated') &&
       entry.createdAt > this.#page.startedAt;
-    if (reason !== 'too-new' && !isOthers)
-      return this.#bury(definition, entry, { reason, error });
+    if (reason !== 'too-new' && !isOthers) return this.#bury(definition, entry, { reason, error });
     return { entry, change: { kind: 'too-new' } };
   }
 
-  /** It was delivered. Its result is kept where nothing in this tab waits for it. */
   async #endDone(
     definition: HandlerDefinition,
     { entry, hasAsked }: Running,
@@ -213,7 +205,8 @@ export class Delivery {
       return this.#bury(definition, entry, { reason, error, attempts, isInDoubt, ...kept });
     }
     const lane = origin ? laneOf(entry.handler, origin) : entry.lane;
-    const tried = { timeouts, ...kept, error: shorten(error), isInDoubt };
+    const isUntouched = !failed.wasSent && !failed.isUnsent;
+    const tried = { timeouts, isUntouched, ...kept, error: shorten(error), isInDoubt };
     return {
       entry,
       error,

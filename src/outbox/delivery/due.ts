@@ -1,7 +1,7 @@
 import { between, type Clock, type Random } from '../../core/lib/clock.ts';
 import type { Operation } from '../../core/internal.ts';
 import { originOfLane, type Row, type SendingRow, splitLane } from '../store/row.ts';
-import { pageSize, type RowStore } from '../store/row-store.ts';
+import type { RowStore } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
 
 /** The part of an entry that is needed to send it when it is due. */
@@ -16,7 +16,6 @@ export class Running {
   readonly controller: AbortController = new AbortController();
   /** Its pause, as far as it is known; undefined before it begins. */
   operation: Operation | undefined;
-  /** Whether any request of it has begun. */
   hasAsked = false;
   /** Where its last request goes; undefined before there is one. */
   origin: string | undefined;
@@ -54,7 +53,6 @@ export class Running {
   }
 }
 
-/** An entry that goes next. */
 export interface Next {
   readonly seq: number;
   readonly fence: Fence;
@@ -65,23 +63,18 @@ export interface Next {
 
 /** An entry whose attempt is under way, or is about to begin. */
 export interface Slot extends Next {
-  /** As the worker's clock has it. */
   readonly startedAt: number;
   /** Which connection to the disk its place is of. */
   readonly connection: number;
-  /** Undefined before it is claimed. */
   readonly running: Running | undefined;
 }
 
 export const isPaused = ({ running }: Slot): boolean => running?.operation?.phase.kind === 'paused';
 
-/** The due entries of one lane, the oldest first, a page at a time. */
+/** The due entries of one lane, the oldest first. */
 interface Lane {
   readonly name: string;
   readonly seqs: number[];
-  /** There is more that is due than is in `seqs`: it is read when that is through. */
-  readonly hasMore: boolean;
-  /** When the next one is due, in epoch milliseconds. */
   readonly nextAt: number;
 }
 
@@ -98,7 +91,6 @@ export class OwnedEntries {
   readonly #lanes: Map<string, Lane> = new Map();
   /** Those that a user wants now go first. */
   readonly #urged: number[] = [];
-  /** It is to be read again. */
   #isStale = true;
   /** How far the clock was set back when the times were last moved: see `SteadyClock`. */
   #setBackMs: number;
@@ -117,9 +109,8 @@ export class OwnedEntries {
     this.#isStale = true;
   }
 
-  /** Nothing is due, as far as is known, and all is known. */
   isThrough(): boolean {
-    const isAnyDue = this.lanes().some(({ seqs, hasMore }) => seqs.length > 0 || hasMore);
+    const isAnyDue = this.lanes().some(({ seqs }) => seqs.length > 0);
     return !this.#isStale && this.#urged.length === 0 && !isAnyDue;
   }
 
@@ -128,37 +119,27 @@ export class OwnedEntries {
     return this.#isStale ? -Infinity : Math.min(...this.lanes().map(({ nextAt }) => nextAt));
   }
 
-  /** Whether the next page of what is due is to be read. */
-  isPageThrough(): boolean {
-    return this.lanes().some(({ seqs, hasMore }) => hasMore && seqs.length === 0);
-  }
-
   /** Reads what is due; what is being sent from here is among it. */
   async read(running: ReadonlyMap<number, unknown>, nowMs: number): Promise<void> {
     this.#isStale = false;
-    const limit = pageSize + running.size;
-    const found = await this.#store.due(this.fence, nowMs, limit);
+    const found = await this.#store.due(this.fence, nowMs);
     const before = new Map(this.#lanes);
     this.#lanes.clear();
     for (const { lane: name, due, nextAt = Infinity } of found) {
       // A change that was announced while this was read may be missing from it.
       const known = new Set([...(before.get(name)?.seqs ?? []), ...due]);
       const seqs = [...known].filter((seq) => !running.has(seq)).toSorted((a, b) => a - b);
-      this.#lanes.set(name, { name, seqs, hasMore: due.length === limit, nextAt });
+      this.#lanes.set(name, { name, seqs, nextAt });
     }
   }
 
-  /** An entry is due, or will be. */
   add({ seq, lane: name, nextRetryAt = Infinity }: DueEntry, nowMs: number): void {
-    // Its lane is not known.
     if (name === undefined) return this.expire();
-    const none: Lane = { name, seqs: [], hasMore: false, nextAt: Infinity };
-    const { seqs, hasMore, nextAt } = this.#lanes.get(name) ?? none;
+    const { seqs, nextAt } = this.#lanes.get(name) ?? { seqs: [], nextAt: Infinity };
     const isDue = nextRetryAt <= nowMs;
-    // Beyond a page that is not through, its turn comes when those before it are read.
-    if (isDue && !(hasMore && seq > (seqs.at(-1) ?? 0))) insertSorted(seqs, seq);
+    if (isDue) insertSorted(seqs, seq);
     const next = isDue ? nextAt : Math.min(nextAt, nextRetryAt);
-    this.#lanes.set(name, { name, seqs, hasMore, nextAt: next });
+    this.#lanes.set(name, { name, seqs, nextAt: next });
   }
 
   urge(seq: number): void {
@@ -169,7 +150,6 @@ export class OwnedEntries {
     return this.#urged.shift();
   }
 
-  /** Takes the oldest of a lane that is due. */
   take({ name }: Pick<Lane, 'name'>): number | undefined {
     return this.#lanes.get(name)?.seqs.shift();
   }
@@ -228,12 +208,10 @@ export class Places {
     this.#parallel = parallel;
   }
 
-  /** An entry of this handler is sent there. */
   learn(handler: string, origin: string): void {
     this.#origins.set(handler, origin);
   }
 
-  /** Takes the oldest that has a place. */
   take(all: Iterable<OwnedEntries>, slots: readonly Slot[], nowMs: number): Next | undefined {
     let first: { readonly owned: OwnedEntries; readonly lane: Lane } | undefined;
     const urgent = slots.filter((slot) => slot.isUrged && !isPaused(slot));
@@ -266,7 +244,6 @@ export class Places {
     return sending < this.#parallel && paused < mostPaused;
   }
 
-  /** Whether an attempt of a lane goes where those of another do. */
   #isThere(
     lane: string,
     running: Running | undefined,

@@ -13,7 +13,6 @@ import { Ownership } from './ownership.ts';
 import type { EntryListener, OutboxPage } from './page.ts';
 import { Worker } from './worker.ts';
 
-/** An outbox in this page, with its entries. */
 export interface OutboxParts extends OutboxPage, EntryListener {
   readonly storage: EntryStorage;
   readonly engine: Engine;
@@ -32,7 +31,6 @@ export class Engine {
   #moving: Promise<void> | undefined;
 
   constructor(page: OutboxPage, storage: EntryStorage, listener: EntryListener) {
-    const { clock, sender, name, network, parallel } = page;
     const onError = storage.showError;
     const store = new RowStore(storage, page.links?.rows);
     // An entry that was cleared while it waited at the gate does not go.
@@ -47,23 +45,18 @@ export class Engine {
     this.#onChange = listener.onChange;
     this.store = store;
     this.ownership = new Ownership({
-      clock,
+      ...page,
       store,
-      lock: page.lock,
-      name,
       tokens: page.memory.tokens,
       onGain: (fence) => this.#gain(fence),
       onLoss: listener.onLoss,
       onError,
     });
     this.worker = new Worker({
+      ...page,
       ...listener,
-      clock,
-      random: sender.random,
+      random: page.sender.random,
       store,
-      network,
-      parallel,
-      clearing: page.clearing,
       attempt: (...given) => delivery.attempt(...given),
       onEnd: (...ended) => {
         listener.onEnd(...ended);
@@ -83,7 +76,6 @@ export class Engine {
     for (const clear of clears) known.add(clear);
   }
 
-  /** This page has heard of a clear. */
   addClear(token: string): void {
     this.#clears = (this.#clears ?? new Set()).add(token);
   }
@@ -148,7 +140,6 @@ export class Engine {
     this.ownership.leave();
   }
 
-  /** Nothing more is sent. */
   stop(): void {
     this.worker.abort();
     this.worker.dispose();
@@ -244,7 +235,6 @@ export class Engine {
     this.#announceOwner();
   }
 
-  /** There are entries of an owner that the other tabs do not know yet, or whose owner has died. */
   #announceOwner(): void {
     this.#page.others.post({ kind: 'owner' });
   }

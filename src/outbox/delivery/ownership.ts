@@ -1,18 +1,13 @@
-import { createIdempotencyKey, type TabPorts } from '../../core/internal.ts';
-import type { Clock } from '../../core/lib/clock.ts';
+import { createIdempotencyKey } from '../../core/internal.ts';
 import { DatabaseError } from '../store/disk.ts';
 import type { RowStore } from '../store/row-store.ts';
 import type { Fence, OwnerRecord } from '../store/schema.ts';
+import type { OutboxPage } from './page.ts';
 
-export interface OwnershipContext {
-  readonly clock: Clock;
+export interface OwnershipContext extends Pick<OutboxPage, 'clock' | 'lock' | 'name'> {
   readonly store: RowStore;
-  readonly lock: TabPorts['lock'];
-  /** The name of the database, and so of its locks. */
-  readonly name: string;
   /** The tokens that this page has had: an owner with one of them was left behind by an earlier connection. */
   readonly tokens: Set<string>;
-  /** This tab sends the entries of an owner from now on. */
   readonly onGain: (fence: Fence) => void;
   /** Another tab has taken an owner over while this one slept, or seemed to. */
   readonly onLoss: () => void;
@@ -26,7 +21,6 @@ const silentLooks = 5;
 /** When a page opens, an owner whose last sign is older counts as dead at once. */
 const silentMs = silentLooks * signMs;
 
-/** A request for the lock of another tab's owner. */
 interface LockRequest {
   /** The token of the owner when the lock was requested: a later one is another tab's. */
   readonly token: string;
@@ -48,9 +42,7 @@ export class Ownership {
     string,
     Pick<OwnerRecord, 'token' | 'signedAt'> & { readonly looks: number }
   > = new Map();
-  /** The owner of new entries. */
   #mine: Fence | undefined;
-  /** How many writes of new entries are under way. */
   #uses = 0;
   #timer: unknown;
   #isAway = false;
@@ -71,12 +63,10 @@ export class Ownership {
     }
   }
 
-  /** All that this tab owns. */
   held(): readonly Fence[] {
     return [...this.#held.values()].map(({ fence }) => fence);
   }
 
-  /** Whether this tab sends the entries of this owner. */
   isHeld(owner: string): boolean {
     return this.#held.has(owner);
   }
@@ -85,7 +75,6 @@ export class Ownership {
     return this.#held.get(owner)?.fence.token === token;
   }
 
-  /** Another tab has taken this owner over. */
   lose(fence: Fence): void {
     if (this.#drop(fence)) this.#context.onLoss();
   }
@@ -111,7 +100,6 @@ export class Ownership {
     return given;
   }
 
-  /** Gives everything up. */
   release(): void {
     for (const { stop } of this.#requests.values()) stop();
     this.#requests.clear();
@@ -231,7 +219,6 @@ export class Ownership {
     return signedAt === 0 || tokens.has(token) || isLongAgo || looks >= silentLooks;
   }
 
-  /** Takes over an owner whose tab is dead, or seems so. */
   async #take(owner: string, request: LockRequest): Promise<void> {
     const { clock, store, onGain } = this.#context;
     const isWanted = (): boolean => this.#requests.get(owner) === request;

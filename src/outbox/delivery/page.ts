@@ -21,7 +21,6 @@ import type { Backend } from '../store/schema.ts';
 import type { Change } from '../store/transitions.ts';
 import type { Running } from './due.ts';
 
-/** The sender of an outbox. */
 export interface SenderContext extends LoopContext, Fetches {
   readonly waitingWrites: WaitingWrites;
 }
@@ -34,7 +33,6 @@ export interface Attempt {
   readonly error?: unknown;
   /** Of an attempt after which there is another. */
   readonly decision?: Decision;
-  /** It is written, or not ours to write any more. */
   readonly onWritten?: () => void;
 }
 
@@ -50,7 +48,6 @@ export class PageMemory {
   readonly foreign: Set<string> = new Set();
   /** The attempts that are under way, or whose ends could not be written yet. */
   readonly underWay: Map<string, UnderWay> = new Map();
-  /** The tokens of all owners that this page has had. */
   readonly tokens: Set<string> = new Set();
   readonly #operations: SenderContext['operations'];
   /** The operations of those that wait here for their next attempt. */
@@ -60,7 +57,6 @@ export class PageMemory {
     this.#operations = operations;
   }
 
-  /** An entry waits here for its next attempt, which goes on with this operation. */
   wait(id: string, before: HandedOver): void {
     this.#waiting.set(id, before);
   }
@@ -85,12 +81,10 @@ export class PageMemory {
 /** The references in the variables of an entry. */
 export interface EntryLinks {
   readonly rows: RowLinks;
-  /** The fields of an entry with these variables. */
   readonly begin: (
     definition: HandlerDefinition,
     variables: unknown,
   ) => Pick<Row, 'parents' | 'thing'>;
-  /** The variables with all answers. Rejects where one is missing. */
   readonly fill: (
     variables: unknown,
     entry: Row,
@@ -117,7 +111,6 @@ export interface OutboxPage {
   readonly codec: Codec;
   /** So many attempts at once to one origin, at most. */
   readonly parallel: number;
-  /** When this page began, in epoch milliseconds. */
   readonly startedAt: number;
   readonly receipts: Receipts;
   readonly memory: PageMemory;
@@ -129,9 +122,7 @@ export interface OutboxPage {
   readonly clearing: () => string | undefined;
 }
 
-/** Callbacks at changes of entries. */
 export interface EntryListener {
-  /** Entries have changed. */
   readonly onChange: () => void;
   /** The turn of an entry has come, in this tab or another; `isUrged`: because a user wants it. */
   readonly onDue: (entry: Row, isUrged?: boolean) => void;

@@ -1,11 +1,5 @@
-import {
-  type Clock,
-  createSteadyClock,
-  type Random,
-  type SteadyClock,
-} from '../../core/lib/clock.ts';
+import { createSteadyClock, type Random, type SteadyClock } from '../../core/lib/clock.ts';
 import { sleep, startAlarm } from '../../core/lib/timer.ts';
-import type { Network } from '../../core/internal.ts';
 import { reasonOf } from '../store/disk.ts';
 import { isInPage, pageFence } from '../store/memory.ts';
 import type { Row } from '../store/row.ts';
@@ -22,24 +16,18 @@ import {
   type Slot,
 } from './due.ts';
 import type { Delivery } from './deliver.ts';
-import type { Attempt, EntryListener } from './page.ts';
+import type { Attempt, EntryListener, OutboxPage } from './page.ts';
 
-export interface WorkerContext extends Pick<EntryListener, 'onChange' | 'onDue' | 'onEnd'> {
-  readonly clock: Clock;
+export interface WorkerContext
+  extends
+    Pick<OutboxPage, 'clock' | 'network' | 'parallel' | 'clearing'>,
+    Pick<EntryListener, 'onChange' | 'onDue' | 'onEnd'> {
   readonly random: Random;
   readonly store: RowStore;
-  readonly network: Network;
-  /** So many attempts at once to one origin, at most. */
-  readonly parallel: number;
   /** Makes one attempt; undefined when its end is not wanted any more. Never rejects. */
   readonly attempt: Delivery['attempt'];
-  /** Which clear of all entries is under way, or has failed: nothing on the disk is sent meanwhile. */
-  readonly clearing: () => string | undefined;
-  /** Another tab has taken the entries of this owner over. */
   readonly onLost: (fence: Fence) => void;
-  /** The store does not work. */
   readonly onError: (error: unknown) => void;
-  /** There is nothing left to do at the moment. */
   readonly onIdle: () => void;
 }
 
@@ -111,7 +99,6 @@ export class Worker {
     this.#aside.clear();
   }
 
-  /** They no longer are. What is under way goes on. */
   drop(owner: string): void {
     this.#driven.delete(owner);
   }
@@ -127,7 +114,6 @@ export class Worker {
     this.check();
   }
 
-  /** Reads again what is due: time has passed, or another tab has changed something. */
   refresh(): void {
     this.#expire();
     this.check();
@@ -273,13 +259,9 @@ export class Worker {
   async #fill(): Promise<void> {
     const { clock, network } = this.#context;
     await this.#obeyClock();
-    const read = async (isWanted: (owned: OwnedEntries) => boolean): Promise<void> => {
-      for (const owned of this.#sendable())
-        if (isWanted(owned)) await owned.read(this.#slots, clock.now());
-    };
-    await read((owned) => owned.nextReadAt() <= clock.now());
+    for (const owned of this.#sendable())
+      if (owned.nextReadAt() <= clock.now()) await owned.read(this.#slots, clock.now());
     while (!network.isOffline()) {
-      await read((owned) => owned.isPageThrough());
       const nowMs = this.#clock.now();
       const next = this.#places.take(this.#sendable(), [...this.#slots.values()], nowMs);
       if (!next) break;
@@ -348,7 +330,6 @@ export class Worker {
     this.check();
   }
 
-  /** @returns what has become of it; undefined where nothing was written. */
   async #send(slot: Slot): Promise<Settled | undefined> {
     const { seq, fence, isUrged } = slot;
     const { clock, store, attempt, onLost, onDue, onChange, onEnd } = this.#context;
@@ -400,7 +381,6 @@ export class Worker {
   }
 }
 
-/** Entries that are in this page alone. */
 const isOfPage = ({ fence }: OwnedEntries): boolean => fence.owner === pageFence.owner;
 
 /** Its handler does something else by now: it may await the very read that would wait for it. */

@@ -81,7 +81,6 @@ function unescape(part: string): string {
   }
 }
 
-/** The answer has no such field. */
 class MissingAnswer extends Error {
   override readonly name = 'MissingAnswer' as const;
 }
@@ -150,25 +149,27 @@ function mapTexts(
   const from = value as Collection & { readonly constructor: new () => object };
   const copy = isCollection ? new from.constructor() : kind === 'Array' ? [] : {};
   seen.set(value, copy);
-  for (const [name, part] of isCollection ? from.entries() : Object.entries(from)) {
-    const named = mapTexts(name, act, seen);
-    const mapped = mapTexts(part, act, seen);
-    const to = copy as Collection;
-    // Defined, so that nothing that is called `__proto__` becomes one.
-    if (!isCollection) defineField(copy, String(named), mapped);
-    else if (to.append) to.append(named, mapped);
-    else if (to.set) to.set(named, mapped);
-    else to.add?.(named);
-  }
+  const put: (to: object, name: unknown, part: unknown) => void = isCollection
+    ? putIn
+    : defineField;
+  for (const [name, part] of isCollection ? from.entries() : Object.entries(from))
+    put(copy, mapTexts(name, act, seen), mapTexts(part, act, seen));
   return copy;
 }
 
-function defineField(object: object, name: string, value: unknown): void {
-  const own = { enumerable: true, configurable: true, writable: true };
-  Object.defineProperty(object, name, { ...own, value });
+function putIn(collection: object, name: unknown, part: unknown): void {
+  const to = collection as Collection;
+  if (to.append) to.append(name, part);
+  else if (to.set) to.set(name, part);
+  else to.add?.(name);
 }
 
-/** The keys of the entries that variables refer to. */
+/** Defined, so that nothing that is called `__proto__` becomes one. */
+function defineField(object: object, name: unknown, value: unknown): void {
+  const own = { enumerable: true, configurable: true, writable: true };
+  Object.defineProperty(object, String(name), { ...own, value });
+}
+
 export function keysIn(variables: unknown): readonly string[] {
   const keys = new Set<string>();
   mapTexts(variables, (text) => {

@@ -14,9 +14,7 @@ import { keysIn } from './answer-of.ts';
 import { begin, type CoalesceCode } from './outbox-links.ts';
 import { isNeeded, rowLinks } from './row-links.ts';
 
-/** Two entries that were made one. */
 interface Merged extends Settled {
-  /** The first, as it was. */
   readonly earlier: Row;
   /** The one that is left, at the place of the first and with the key of the second. It is done where nothing is left to do. */
   readonly row: Row;
@@ -133,7 +131,6 @@ async function merge(
   return { ...earlier, ...own, ...named, variables: sealed };
 }
 
-/** Rows before and after a merge. */
 interface Replacement {
   readonly earlier: Row;
   readonly entry: Unplaced;

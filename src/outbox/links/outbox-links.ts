@@ -23,7 +23,6 @@ export interface OutboxLinksOptions {
   readonly coalesce?: MadeBy<'coalesceUnsent'> | undefined;
 }
 
-/** The code of `coalesceUnsent`. */
 export interface CoalesceCode {
   readonly by: 'coalesceUnsent';
   /** Makes an entry one with the one before it that changes the same, where surely nothing of that was sent. */

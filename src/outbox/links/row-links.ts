@@ -14,7 +14,6 @@ export const linkRows = (keepAnswersMs: number, maxAnswers: number): RowLinks =>
   sweep: (tx, nowMs, limit) => sweep(tx, nowMs, nowMs - keepAnswersMs, maxAnswers, limit),
 });
 
-/** The same, but for how long they stay. */
 export const rowLinks: RowLinks = {
   ...noLinks,
   isOutdated,
@@ -117,7 +116,6 @@ function keepAnswer(row: Row): Row | undefined {
   return row.state === 'done' ? { ...row, isRead: true, variables: undefined } : undefined;
 }
 
-/** Whether an entry refers to this one that is not over. */
 export async function isNeeded(tx: Transaction, row: Row): Promise<boolean> {
   return (await childrenOf(tx, row)).length > 0;
 }

@@ -3,12 +3,10 @@ import { ifAllowed } from '../../core/lib/browser/page.ts';
 import { hash128, toHex } from '../../core/lib/hash.ts';
 import type { Engine } from '../delivery/engine.ts';
 
-/** Chromium's addition to a service worker's registration. */
 interface SyncRegistration {
   readonly sync?: { readonly register: (tag: string) => Promise<void> };
 }
 
-/** The tag of a sync event. */
 export const syncTag = (database: string): string => `steadfetch ${database}`;
 
 /**

@@ -5,14 +5,15 @@ import { forgetMade, replaceEarlier } from '../../core/lib/browser/hot-update.ts
 import {
   bornNow,
   browserPorts,
+  type Instance,
   instanceBehind,
   whatIsMade,
   type MutationDefinition,
 } from '../../core/internal.ts';
-import { defineHandlers } from '../handler.ts';
+import { defineHandlers, definitionOf, type HandlerDefinition } from '../handler.ts';
 import { checkMade, codeOf, type MadeBy } from '../../core/lib/input/made-by.ts';
 import type { LinksCode } from '../links/outbox-links.ts';
-import { type Delivered, OutboxCore } from '../outbox.ts';
+import { OutboxCore } from '../outbox.ts';
 import { openIndexedDb } from '../store/disk.ts';
 import { databaseName, drain, prepareSync, syncTag } from './background-sync.ts';
 import { createOutboxMutation } from './mutation.ts';
@@ -89,129 +90,106 @@ function checkConfig(config: object): void {
     );
 }
 
-function checkValues(parallel: number, user: string | undefined): void {
+function checkValues({ parallel = 4, user = 'none' }: OutboxConfig<AnyOutboxHandlers>): void {
+  const isDevelopment = process.env.NODE_ENV !== 'production';
   if (!Number.isSafeInteger(parallel) || parallel < 1)
-    reject(
-      'createOutbox',
-      'parallel',
-      parallel,
-      process.env.NODE_ENV !== 'production' && 'a whole number from 1',
-    );
-  if (user !== undefined && (typeof user !== 'string' || !user))
-    reject(
-      'createOutbox',
-      'user',
-      user,
-      process.env.NODE_ENV !== 'production' && 'a text that is not empty',
-    );
+    reject('createOutbox', 'parallel', parallel, isDevelopment && 'a whole number from 1');
+  if (typeof user !== 'string' || !user)
+    reject('createOutbox', 'user', user, isDevelopment && 'a text that is not empty');
 }
+
+function createCore<H extends AnyOutboxHandlers>(
+  config: OutboxConfig<H>,
+  instance: Instance,
+  name: string,
+  definitions: ReadonlyMap<string, HandlerDefinition>,
+): OutboxCore {
+  const { steady, queryClient: client, handlers, cipher, parallel = 4 } = config;
+  // Times on the disk are those of the clock on the wall, which all tabs share.
+  const clock = instance.wall;
+  return new OutboxCore({
+    sender: { ...instance, clock, fetch: steady.fetch },
+    network: instance.network,
+    ports: config.ports ?? browserPorts(),
+    name,
+    handlers: definitions,
+    cipher,
+    links: linksOf(config),
+    parallel,
+    open: (listener) => openIndexedDb(name, clock, listener),
+    onLeft: config.backgroundSync ? prepareSync(name) : () => {},
+    onDelivered({ handler, ...delivered }) {
+      const { invalidates = [], onDelivered } = handlers[handler] ?? {};
+      if (!client) return;
+      for (const queryKey of invalidates) void client.invalidateQueries({ queryKey });
+      onDelivered?.({ ...delivered, client });
+    },
+  });
+}
+
+/** Without a receipt, as after a reload, a result is stored for the page that has submitted it. */
+function followEntry({ entries, display }: OutboxCore, ...[key, onDone]: Follow): () => void {
+  const read = async (): Promise<void> => {
+    const entry = await entries.find(key);
+    if (entry?.state === 'done') onDone(entry.data);
+  };
+  const begin = (): void => void read().catch(() => {});
+  begin();
+  return display.onChange(begin);
+}
+type Follow = Parameters<NonNullable<MutationDefinition['follow']>>;
 
 /** The same with what sends its entries. */
 function make<const H extends AnyOutboxHandlers>(
   config: OutboxConfig<H>,
 ): Pick<OutboxCore, 'engine'> & { readonly clock: Clock; readonly outbox: Outbox<H> } {
   if (process.env.NODE_ENV !== 'production') checkConfig(config);
-  const { steady, queryClient: client, handlers, user, cipher } = config;
-  const { name = defaultName, parallel = 4, ports = browserPorts(), backgroundSync } = config;
+  const { steady, queryClient: client, user, name = defaultName } = config;
   const instance =
     instanceBehind((steady as Partial<typeof steady> | undefined)?.defaultOptions?.queries.retry) ??
     reject('createOutbox', 'steady', steady, whatIsMade(steady));
-  checkValues(parallel, user);
-  const { wall: clock } = instance;
-  const { fetch } = steady;
-  const database = databaseName(name, user);
-  const definitions = defineHandlers(handlers, instance.policy);
-
-  const onDelivered = ({ handler, ...delivered }: Delivered): void => {
-    const { invalidates = [], onDelivered: tell } = handlers[handler] ?? {};
-    if (!client) return;
-    for (const queryKey of invalidates) void client.invalidateQueries({ queryKey });
-    tell?.({ ...delivered, client });
-  };
-  const core = new OutboxCore({
-    // Times on the disk are those of the clock on the wall, which all tabs share.
-    sender: { ...instance, clock, fetch },
-    network: instance.network,
-    ports,
-    name: database,
-    handlers: definitions,
-    cipher,
-    links: linksOf(config),
-    parallel,
-    open: (listener) => openIndexedDb(database, clock, listener),
-    onLeft: backgroundSync ? prepareSync(database) : () => {},
-    onDelivered,
-  });
-  const { display } = core;
-  const { list, find, retry, retryAll, edit } = core.entries;
+  checkValues(config);
+  const handlers = defineHandlers(config.handlers, instance.policy);
+  const core = createCore(config, instance, databaseName(name, user), handlers);
+  const { display, entries, discard, clear } = core;
+  const { list, find, retry, retryAll, edit } = entries;
+  const { getState, onChange } = display;
   let markUsed: (() => void) | undefined;
   const submit: OutboxCore['submit'] = (...given) => {
     if (process.env.NODE_ENV !== 'production') markUsed?.();
     return core.submit(...given);
   };
-
-  /** Without a receipt, as after a reload, a result is stored for the page that has submitted it. */
-  const follow: MutationDefinition['follow'] = (key, onDone) => {
-    const read = async (): Promise<void> => {
-      const entry = await find(key);
-      if (entry?.state === 'done') onDone(entry.data);
-    };
-    const begin = (): void => void read().catch(() => {});
-    begin();
-    return display.onChange(begin);
-  };
-
-  const mutationOptions = (
-    handler: string,
-    options: OutboxMutationOptions<unknown, unknown, unknown> = {},
-  ): object => {
-    const { own, policy } =
-      definitions.get(handler) ??
-      reject(
-        'outbox.mutationOptions',
-        'handler',
-        handler,
-        process.env.NODE_ENV !== 'production' && `one of ${[...definitions.keys()].join(', ')}`,
-      );
-    const mutationFn = createOutboxMutation({ ...shown, submit }, instance.clock, handler, {
-      own,
-      definition: { policy, instance, follow },
-    });
-    return { ...options, mutationFn, retry: false, networkMode: 'always' };
-  };
-
-  const shown = {
-    getState: display.getState,
+  const actions = { list, find, retry, retryAll, edit, discard, clear };
+  const outbox = {
+    ...actions,
+    getState,
+    onChange,
     subscribe(listener: () => void) {
       if (process.env.NODE_ENV !== 'production') markUsed?.();
       return display.subscribe(listener);
     },
-    onChange: display.onChange,
-    list,
-    find,
-    retry,
-    retryAll,
-    edit,
-    discard: core.discard,
-    clear: core.clear,
-  };
-  const outbox = {
-    ...shown,
-    mutationOptions,
+    mutationOptions(handler: string, options: OutboxMutationOptions<unknown, unknown, unknown>) {
+      const { own, policy } = definitionOf('outbox.mutationOptions', handlers, handler);
+      const follow = (...given: Follow) => followEntry(core, ...given);
+      const definition = { policy, instance, follow };
+      const parts = { clock: instance.clock, handler, own, definition };
+      const mutationFn = createOutboxMutation({ submit, retry, discard }, parts);
+      return { ...options, mutationFn, retry: false, networkMode: 'always' };
+    },
     submit: (handler: string, variables: unknown) =>
       submit(handler, variables, bornNow(instance.clock)),
     dispose() {
       if (process.env.NODE_ENV !== 'production') forgetMade(outbox);
       core.dispose();
-      instance.cleared.delete(core.clear);
+      instance.cleared.delete(clear);
       forget?.();
     },
   };
-  instance.cleared.add(core.clear);
+  instance.cleared.add(clear);
   if (client) instance.lifecycle.meet(client);
-  const forget = client && registerOutbox(client, outbox as Outbox);
+  const forget = client && registerOutbox(client, outbox as unknown as Outbox);
   if (process.env.NODE_ENV !== 'production') replaceEarlier(outbox, (act) => (markUsed = act));
-  return { outbox: outbox as Outbox<H>, engine: core.engine, clock };
+  return { outbox: outbox as unknown as Outbox<H>, engine: core.engine, clock: instance.wall };
 }
 
 /** A sync event, which TypeScript's library does not have. */

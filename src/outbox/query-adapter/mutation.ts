@@ -15,8 +15,13 @@ import type { Entries } from '../entries.ts';
 import type { Enqueuer } from '../enqueue.ts';
 import type { Progress } from '../receipts.ts';
 
+type Core = Pick<Enqueuer, 'submit'> & Pick<Entries, 'retry' | 'discard'>;
+type Shown = ReturnType<typeof recordBehind>;
+
 /** The parts of the mutationFn of a handler. */
 interface Basics {
+  readonly clock: Clock;
+  readonly handler: string;
   readonly own: PolicyOptions;
   readonly definition: Omit<MutationDefinition, 'end' | 'extend' | keyof MutationExtras>;
 }
@@ -26,10 +31,8 @@ interface Basics {
  * entry now, and Cancel discards it.
  */
 export function createOutboxMutation(
-  core: Pick<Enqueuer, 'submit'> & Pick<Entries, 'retry' | 'discard'>,
-  clock: Clock,
-  handler: string,
-  { own: policy, definition }: Basics,
+  core: Core,
+  { clock, handler, own: policy, definition }: Basics,
 ): MutationFunction {
   const { operations } = definition.instance;
   const make = (extras: MutationExtras): MutationFunction => {
@@ -42,34 +45,10 @@ export function createOutboxMutation(
       const record = recordBehind(this, given);
       const { submissionOf = () => createSubmission(clock) } = extras;
       const submission = record.begin(() => submissionOf(variables as never));
-      const { key } = submission;
-      const shown = operations.begin('mutation', { policy, submission });
-      // Where the disk fails, the entry stays as it is, and the state of the outbox says so.
-      const skip = (): void => void core.retry(key).catch(() => {});
-      let latest: Progress = { attempt: shown.attempt };
-      const submitted = core.submit(handler, variables, submission, (progress) => {
-        latest = progress;
-        show(shown, progress, skip);
-      });
-      const discard = async (error: unknown): Promise<void> => {
-        try {
-          await core.discard(key, error);
-        } catch {
-          // The entry is still there, and goes on.
-          follow();
-          show(shown, latest, skip);
-        }
-      };
-      const follow = (): void => {
-        record.show({
-          operation: shown,
-          isOut: () => shown.phase.kind === 'sending',
-          isReading: () => false,
-          isIdle: () => false,
-          cancel: (error) => void discard(error),
-        });
-      };
-      follow();
+      const operation = operations.begin('mutation', { policy, submission });
+      const mirror = new EntryMirror(core, submission.key, record, operation);
+      const submitted = core.submit(handler, variables, submission, mirror.show);
+      mirror.begin();
       try {
         return await submitted.delivered;
       } catch (error) {
@@ -77,7 +56,7 @@ export function createOutboxMutation(
         if (isSteadfetchError(error) && !error.operation.keyed) submission.recordUnkeyed();
         throw error;
       } finally {
-        shown.mirror({ phase: { kind: 'ended', result: undefined } });
+        operation.mirror({ phase: { kind: 'ended', result: undefined } });
       }
     };
     return define(keep, {
@@ -90,22 +69,63 @@ export function createOutboxMutation(
   return make({});
 }
 
-/** A mutation shows its entry as one operation, however many attempts that has. */
-function show(
-  shown: Operation,
-  { attempt, operation, retryAt, decision: decided, error }: Progress,
-  skip: () => void,
-): void {
-  if (operation?.effects.hasAny() && !shown.effects.hasAny()) shown.effects.beginForeign(true);
-  const decision = decided && retryAt !== undefined ? { ...decided, retryAt } : undefined;
-  const waiting = { kind: 'waiting', decision: decision ?? shown.errors.decision, skip } as const;
-  const phase = operation?.phase ?? waiting;
-  shown.mirror({
-    attempt,
-    phase: phase.kind === 'waiting' ? waiting : phase,
-    pauses: operation?.pauses.list,
-    lastError: operation ? undefined : error,
-    decision,
-  });
-  shown.notifyOwner();
+/** Shows the entry of a mutation as one operation, however many attempts that has. */
+class EntryMirror {
+  readonly #core: Core;
+  readonly #key: string;
+  readonly #record: Shown;
+  readonly #operation: Operation;
+  #latest: Progress;
+
+  constructor(core: Core, key: string, record: Shown, operation: Operation) {
+    this.#core = core;
+    this.#key = key;
+    this.#record = record;
+    this.#operation = operation;
+    this.#latest = { attempt: operation.attempt };
+  }
+
+  begin(): void {
+    const operation = this.#operation;
+    this.#record.show({
+      operation,
+      isOut: () => operation.phase.kind === 'sending',
+      isReading: () => false,
+      isIdle: () => false,
+      cancel: (error) => void this.#discard(error),
+    });
+  }
+
+  readonly show = (progress: Progress): void => {
+    const shown = this.#operation;
+    const { attempt, operation, retryAt, decision: decided, error } = progress;
+    this.#latest = progress;
+    if (operation?.effects.hasAny() && !shown.effects.hasAny()) shown.effects.beginForeign(true);
+    const decision = decided && retryAt !== undefined ? { ...decided, retryAt } : undefined;
+    const waiting = {
+      kind: 'waiting',
+      decision: decision ?? shown.errors.decision,
+      // Where the disk fails, the entry stays as it is, and the state of the outbox says so.
+      skip: () => void this.#core.retry(this.#key).catch(() => {}),
+    } as const;
+    const phase = operation?.phase ?? waiting;
+    shown.mirror({
+      attempt,
+      phase: phase.kind === 'waiting' ? waiting : phase,
+      pauses: operation?.pauses.list,
+      lastError: operation ? undefined : error,
+      decision,
+    });
+    shown.notifyOwner();
+  };
+
+  async #discard(error: unknown): Promise<void> {
+    try {
+      await this.#core.discard(this.#key, error);
+    } catch {
+      // The entry is still there, and goes on.
+      this.begin();
+      this.show(this.#latest);
+    }
+  }
 }

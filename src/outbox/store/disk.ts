@@ -5,7 +5,6 @@ import { parseRow, type Row, setAside } from './row.ts';
 import { type Database, layOut, type OwnerRecord, type Range, type Transaction } from './schema.ts';
 import { texts, unblock } from './transitions.ts';
 
-/** Of the database's layout. */
 const version = 1;
 
 /** A browser that says nothing for so long is not waited for. */
@@ -24,7 +23,6 @@ export type NotDurableReason =
   /** The database was deleted, or its connection has broken: it is opened again. */
   | 'lost';
 
-/** The database does not do what it is asked. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError' as const;
   readonly reason: NotDurableReason;
@@ -49,12 +47,10 @@ const findIndexedDb = (): IDBFactory | undefined => ifAllowed(() => indexedDB);
 /** Whether this environment has any database at all: else there is nothing in it. */
 export const hasIndexedDb = (): boolean => !!findIndexedDb();
 
-/** Opens the database, or rejects soon. @see openIndexedDb */
 async function openDatabase(
   name: string,
   clock: Clock,
-  onLost: (reason: NotDurableReason) => void,
-  onErased: () => void,
+  { onErased }: DiskListener,
 ): Promise<IDBDatabase> {
   const factory = findIndexedDb();
   if (!factory) throw new DatabaseError('unavailable');
@@ -64,7 +60,7 @@ async function openDatabase(
     request.addEventListener('upgradeneeded', (event) => {
       layOut(request.result);
       // Only Chromium says so.
-      if (Reflect.get(event, 'dataLoss') === 'total') onErased();
+      if (Reflect.get(event, 'dataLoss') === 'total') onErased?.();
     });
     const database = await resultOf(() => request);
     if (isLate) database.close();
@@ -75,24 +71,18 @@ async function openDatabase(
     return new DatabaseError('blocked');
   };
   try {
-    const database = await withLimit({ clock }, open, expire, patienceMs);
-    database.addEventListener('versionchange', ({ newVersion }) => {
-      // A later version wants it, or it is being deleted: holding on would hang that.
-      database.close();
-      onLost(newVersion === null ? 'lost' : 'newer-version');
-    });
-    database.addEventListener('close', () => onLost('lost'));
-    return database;
+    return await withLimit({ clock }, open, expire, patienceMs);
   } catch (error) {
     const cause = error instanceof DatabaseError ? (error.cause ?? error) : error;
     if (cause instanceof DatabaseError) throw cause;
-    if (nameOf(cause) === 'VersionError') throw new DatabaseError('newer-version', cause);
-    throw new DatabaseError(
-      nameOf(cause) === 'QuotaExceededError' ? 'quota' : 'unavailable',
-      cause,
-    );
+    throw new DatabaseError(openFailures.get(nameOf(cause)) ?? 'unavailable', cause);
   }
 }
+
+const openFailures = new Map<unknown, NotDurableReason>([
+  ['VersionError', 'newer-version'],
+  ['QuotaExceededError', 'quota'],
+]);
 
 /** Why the disk does not work; undefined where an error says nothing of it. */
 export const reasonOf = (error: unknown): NotDurableReason | undefined =>
@@ -107,31 +97,24 @@ function attempt<T>(act: () => T): T {
   }
 }
 
-/** Settles as the request that `begin` returns. @throws DatabaseError (as a rejection). */
-function resultOf<T>(begin: () => IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const request = attempt(begin);
-    request.addEventListener('success', () => resolve(request.result));
-    request.addEventListener('error', () => reject(failed(request.error)));
-  });
-}
-
-/** Calls `visit` with each place that the cursor comes to, until it returns true or the cursor is through. */
-function walk<C extends IDBCursor>(
-  begin: () => IDBRequest<C | null>,
-  visit: (cursor: C) => boolean,
-): Promise<void> {
+/**
+ * Settles as the request that `begin` returns; one for a cursor goes on until `isThrough`.
+ *
+ * @throws DatabaseError (as a rejection).
+ */
+function resultOf<T>(
+  begin: () => IDBRequest<T>,
+  isThrough: (result: T) => boolean = () => true,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const request = attempt(begin);
     request.addEventListener('success', () => {
-      const cursor = request.result;
-      if (!cursor || attempt(() => visit(cursor))) resolve();
+      if (attempt(() => isThrough(request.result))) resolve(request.result);
     });
     request.addEventListener('error', () => reject(failed(request.error)));
   });
 }
 
-/** Resolves once all that was written is there. @throws DatabaseError (as a rejection). */
 function complete(transaction: IDBTransaction): Promise<void> {
   return new Promise((resolve, reject) => {
     transaction.addEventListener('complete', () => resolve());
@@ -144,9 +127,7 @@ const hangsMs = 30_000;
 /** Whether a connection works at all is found out within this time. */
 const probeMs = 5000;
 
-/** Is told what becomes of a connection. */
 export interface DiskListener {
-  /** It is of no use any more. Called once. */
   readonly onLost?: (reason: NotDurableReason) => void;
   /** The browser has found the database damaged, and has made it anew. */
   readonly onErased?: () => void;
@@ -164,11 +145,7 @@ export async function openIndexedDb(
   clock: Clock,
   listener: DiskListener = {},
 ): Promise<Database> {
-  const made: { disk?: Disk } = {};
-  const end = (reason: NotDurableReason): void => made.disk?.end(reason);
-  const database = await openDatabase(name, clock, end, () => listener.onErased?.());
-  made.disk = new Disk(database, clock, listener);
-  return made.disk;
+  return new Disk(await openDatabase(name, clock, listener), clock, listener);
 }
 
 /** Rows that were read, and are none: by their places, and what is there. */
@@ -206,6 +183,11 @@ class Disk implements Database {
     this.#clock = clock;
     this.#listener = listener;
     this.#salvage = new Salvage(database, clock);
+    // A later version wants it, or it is being deleted: holding on would hang that.
+    database.addEventListener('versionchange', ({ newVersion }) =>
+      this.#end(newVersion === null ? 'lost' : 'newer-version'),
+    );
+    database.addEventListener('close', () => this.#end('lost'));
   }
 
   readonly read: Database['read'] = (work) => this.#insist('readonly', {}, work);
@@ -218,8 +200,7 @@ class Disk implements Database {
     this.#database.close();
   };
 
-  /** It is of no use any more. */
-  end(reason: NotDurableReason): void {
+  #end(reason: NotDurableReason): void {
     if (this.#over.signal.aborted) return;
     this.close();
     this.#listener.onLost?.(reason);
@@ -290,7 +271,7 @@ class Disk implements Database {
     if (!isHanging && (await this.#isAlive(isQuota)))
       return new DatabaseError(isQuota ? 'quota' : 'unavailable', cause, !isQuota);
     const reason = isHanging ? 'blocked' : 'lost';
-    this.end(reason);
+    this.#end(reason);
     return new DatabaseError(reason, cause);
   }
 
@@ -316,7 +297,6 @@ class Disk implements Database {
 
 const probeRecord: OwnerRecord = { owner: 'probe', token: '', signedAt: 0 };
 
-/** Does the work, and resolves once all of it is there. */
 async function inTransaction<T>(
   native: IDBTransaction,
   work: (tx: ReturnType<typeof wrap>) => Promise<T>,
@@ -393,9 +373,10 @@ async function pageOf(
   limit: number,
 ): Promise<readonly unknown[]> {
   const found: unknown[] = [];
-  await walk(
+  await resultOf(
     () => index.openCursor(key),
     (cursor) => {
+      if (!cursor) return true;
       if ((cursor.primaryKey as number) <= after) {
         cursor.continuePrimaryKey(key, after + 1);
         return false;
@@ -428,7 +409,6 @@ class Salvage {
     this.#clock = clock;
   }
 
-  /** @returns their places. */
   async findGone(error: unknown): Promise<readonly number[]> {
     const agoMs = this.#clock.now() - this.#triedAt;
     const isEarly = agoMs >= 0 && agoMs < gapMs;
@@ -457,16 +437,16 @@ class Salvage {
     }
   }
 
-  /** The values of a row in the indexes. */
   async known(seq: number): Promise<Readonly<Record<string, unknown>>> {
     const rows = this.#database.transaction('rows').objectStore('rows');
     const known: Record<string, unknown> = {};
     for (const name of rows.indexNames) {
       const index = rows.index(name);
       const paths = [index.keyPath].flat();
-      await walk(
+      await resultOf(
         () => index.openKeyCursor(),
         (cursor) => {
+          if (!cursor) return true;
           if (cursor.primaryKey !== seq) {
             cursor.continue();
             return false;

@@ -54,7 +54,6 @@ export async function rowByKey(tx: Transaction, key: string): Promise<Row | unde
   return row ?? (await tx.rows('formerIds', [key], 1))[0];
 }
 
-/** Whether the first row refers to the second. */
 export const refersTo = (
   { parents }: Pick<Row, 'parents'>,
   other: Pick<Row, 'id' | 'formerIds'>,

@@ -13,12 +13,10 @@ import {
 /** Rows of this page alone come after those on the disk: their places begin here. */
 const firstPlace = 2 ** 52;
 
-/** The owner of the rows that are in this page alone. */
 export const pageFence: Fence = { owner: 'this page', token: 'this page' };
 
 const pageOwner: OwnerRecord = { ...pageFence, signedAt: 0 };
 
-/** Whether a row is in this page alone. */
 export const isInPage = ({ seq }: Pick<Row, 'seq'>): boolean => seq >= firstPlace;
 
 /** Rows of this page alone. A transaction changes a draft of them, and they change once it is complete. */
@@ -185,7 +183,6 @@ function keyOf(row: Row, index: Index): Key | undefined {
 const rank = (key: Key | undefined): number =>
   ['undefined', 'number', 'string', 'object'].indexOf(typeof key);
 
-/** As IndexedDB orders keys. */
 function compare(one: Key | undefined, other: Key | undefined): number {
   if (Array.isArray(one) && Array.isArray(other)) {
     for (let at = 0; at < Math.max(one.length, other.length); at += 1) {

@@ -37,10 +37,8 @@ interface Claim {
   readonly next: Row | undefined;
 }
 
-/** The fields that are written before a request of a row goes. */
 type RequestRecord = Partial<Pick<Tried, 'steps' | 'isUnkeyed' | 'isRedriven' | 'attempts'>>;
 
-/** The rows after an end. */
 export interface Settled {
   /** The row as it is now; undefined when nothing is kept of it. */
   readonly row: Row | undefined;
@@ -59,16 +57,13 @@ export interface Revived extends Settled {
   readonly row: Row;
 }
 
-/** The due rows of a lane. */
 interface DueInLane {
   readonly lane: string;
-  /** The places of the rows that are due: so many at most, the first due first. */
+  /** The places of the rows that are due, the first due first. */
   readonly due: readonly number[];
-  /** When the next one is. */
   readonly nextAt: number | undefined;
 }
 
-/** How many rows there are of each kind. */
 export interface Counts {
   /** To be sent now. */
   readonly due: number;
@@ -96,7 +91,6 @@ export interface About {
 
 /** No owner, but which database it is, and which clears were done last. */
 const about = 'about';
-/** How many clears are remembered. */
 const mostClears = 10;
 
 async function readAbout(tx: Transaction): Promise<About | undefined> {
@@ -115,7 +109,6 @@ const newAbout = (): About => ({ generation: createIdempotencyKey(), clears: [] 
 /** A row in this page that is behind one on the disk is claimed again after so long: another tab may have sent that. */
 const claimAgainMs = 1000;
 
-/** No row is claimed, and no other one has its turn by that. */
 const none = { row: undefined, next: undefined };
 
 /** The operations on rows: each is one transaction. */
@@ -160,7 +153,6 @@ export class RowStore {
     return row;
   }
 
-  /** Moves a row of this page. @see RowStore.add */
   async #moveToDisk(
     tx: Transaction,
     row: Row,
@@ -289,7 +281,7 @@ export class RowStore {
   }
 
   /** The entries of an owner that are due in each lane, and when the next one is. */
-  due({ owner }: Fence, nowMs: number, limit: number): Promise<readonly DueInLane[]> {
+  due({ owner }: Fence, nowMs: number): Promise<readonly DueInLane[]> {
     return this.#backend.read(async (tx) => {
       const lanes: DueInLane[] = [];
       for (let from = ''; ;) {
@@ -301,7 +293,7 @@ export class RowStore {
         const [, lane] = key as [string, string];
         const first = [owner, lane];
         const [due, next] = await Promise.all([
-          tx.places('lanes', [first, [owner, lane, nowMs]], limit),
+          tx.places('lanes', [first, [owner, lane, nowMs]]),
           tx.firstKey('lanes', after(first, nowMs)),
         ]);
         lanes.push({ lane, due, nextAt: (next as [string, string, number] | undefined)?.[2] });
@@ -461,7 +453,6 @@ export class RowStore {
     });
   }
 
-  /** The submitter of a row has its result. */
   acknowledge(id: string): Promise<void> {
     return this.#backend.write('relaxed', async (tx) => {
       const row = await rowByKey(tx, id);
@@ -492,7 +483,6 @@ export class RowStore {
     });
   }
 
-  /** Reads in one transaction. */
   readonly read: Backend['read'] = (work) => this.#backend.read(work);
 
   /** Changes the row at this place, and the next one of its scope. */

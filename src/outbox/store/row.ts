@@ -35,7 +35,6 @@ export interface RowError {
   readonly status?: number | undefined;
 }
 
-/** The results of the attempts at a submission. */
 export interface Tried {
   /** Those of which a request was about to go, or that have failed without one; not those that were only paused. */
   readonly attempts: number;
@@ -45,7 +44,6 @@ export interface Tried {
   /** So many attempts have timed out: the next one has longer. */
   readonly timeouts: number;
   readonly lastError?: RowError | undefined;
-  /** It may have been done. */
   readonly isInDoubt: boolean;
   /** The attempt that was begun last has sent it without a key, because its API honours none. */
   readonly isUnkeyed: boolean;
@@ -61,7 +59,6 @@ export interface Tried {
   readonly isGone: boolean;
 }
 
-/** Nothing was tried. */
 export const untried: Tried = {
   attempts: 0,
   claims: 0,
@@ -77,14 +74,11 @@ export const untried: Tried = {
   isGone: false,
 };
 
-/** A submission, and the results of its attempts. */
 interface Submitted extends Tried {
   /** Its place among all: the order in which they were committed. */
   readonly seq: number;
-  /** Its idempotency key. */
   readonly id: string;
   readonly handler: string;
-  /** That of the handler's variables. */
   readonly version: number;
   readonly variables: unknown;
   /** In epoch milliseconds, as all times. */
@@ -174,9 +168,7 @@ export const stateless: Readonly<Record<Exclude<FieldOf<States>, 'state'>, undef
 export type RowState = Row['state'];
 
 type Without<R, K> = R extends unknown ? Omit<R, K & keyof R> : never;
-/** A row before it has its place. */
 export type NewRow = Without<Row, 'seq'>;
-/** A row before it has an owner. */
 export type Unplaced = Without<NewRow, 'owner'>;
 
 /** The same, for another database. */
@@ -195,13 +187,10 @@ export const laneOf = (handler: string, origin?: string): string =>
 export const splitLane = (lane: string): [handler: string, origin: string | undefined] =>
   lane.split(separator, 2) as [string, string | undefined];
 
-/** The origin of a lane, as far as that is known. */
 export const originOfLane = (lane: string): string | undefined => splitLane(lane)[1];
 
-/** Fields and the types of their values. */
 type FieldTypes = readonly (readonly [field: string, type: string])[];
 
-/** The types of the fields that a sample has. */
 const typesOf = (sample: object): FieldTypes =>
   Object.entries(sample).flatMap(([field, value]) =>
     value === undefined ? [] : [[field, typeof value] as const],
@@ -228,18 +217,14 @@ const optional = /* @__PURE__ */ typesOf({
   formerIds: [],
   thing: '',
 });
-const ofStates = new Map<unknown, FieldTypes>([
-  ['pending', [['owner', 'string']]],
-  [
-    'sending',
-    [
-      ['owner', 'string'],
-      ['nextRetryAt', 'number'],
-    ],
-  ],
-  ['dead', [['deadReason', 'string']]],
-  ['done', [['doneAt', 'number']]],
-]);
+const ofStates = new Map<unknown, FieldTypes>(
+  Object.entries({
+    pending: typesOf({ owner: '' }),
+    sending: typesOf({ owner: '', nextRetryAt: 0 }),
+    dead: typesOf({ deadReason: '' }),
+    done: typesOf({ doneAt: 0 }),
+  }),
+);
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -259,10 +244,7 @@ export function parseRow(raw: unknown): Row | undefined {
   const isForeign = waitsFor === 'other-version' && state === 'pending';
   const ofState = waitsFor === undefined ? ofStates.get(state) : isForeign ? [] : undefined;
   const isWhole =
-    ofState &&
-    hasTypes(fields, always, false) &&
-    hasTypes(fields, ofState, false) &&
-    hasTypes(fields, optional, true);
+    ofState && hasTypes(fields, [...always, ...ofState], false) && hasTypes(fields, optional, true);
   return isWhole ? (raw as Row) : undefined;
 }
 

@@ -48,7 +48,6 @@ export const indexes: Readonly<Record<Index, keyof Row | readonly (keyof Row)[]>
 /** Whether the index has a row under each of a list of keys. */
 export const isMulti = (index: string): boolean => index === 'parents' || index === 'formerIds';
 
-/** Lays out a database that is new. */
 export function layOut(database: IDBDatabase): void {
   const rows = database.createObjectStore('rows', { keyPath: 'seq', autoIncrement: true });
   for (const [name, field] of Object.entries(indexes))
@@ -70,7 +69,6 @@ export interface Transaction {
   readonly row: (seq: number) => Promise<Row | undefined>;
   /** Rows in the order of an index, and then of their places. */
   readonly rows: (index: Index, range: Range, limit?: number) => Promise<readonly Row[]>;
-  /** The places of the same. */
   readonly places: (index: Index, range: Range, limit?: number) => Promise<readonly number[]>;
   /** The first key of an index. */
   readonly firstKey: (index: Index, range: Range) => Promise<Key | undefined>;
@@ -83,7 +81,6 @@ export interface Transaction {
     after: number,
     limit: number,
   ) => Promise<readonly Row[]>;
-  /** @returns its place. */
   readonly add: (row: NewRow) => Promise<number>;
   readonly put: (row: Row) => Promise<unknown>;
   readonly remove: (seq: number) => Promise<unknown>;
@@ -94,7 +91,6 @@ export interface Transaction {
   readonly clear: () => Promise<unknown>;
 }
 
-/** Where rows are. */
 export interface Backend {
   readonly read: <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
   /** Resolves once it is complete. */

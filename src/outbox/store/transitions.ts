@@ -10,13 +10,13 @@ import { noLinks, type RowLinks } from './linked.ts';
 import { isInPage, pageFence } from './memory.ts';
 import type { Fence, Key, Range, Transaction } from './schema.ts';
 
-/** The end of an attempt. */
 export type Change =
-  /** Once more, at that time. */
   | (Shown & {
       readonly kind: 'again';
       readonly nextRetryAt: number;
       readonly decidedAt: number;
+      /** Nothing of it was about to go. */
+      readonly isUntouched?: boolean;
       readonly notBefore?: number;
       readonly lane?: string;
     })
@@ -39,10 +39,8 @@ export type Change =
   /** This version of the app does not understand it: it waits for a later one. Nothing was tried. */
   | { readonly kind: 'too-new' };
 
-/** The facts after an attempt that failed. */
 interface Shown {
   readonly error: RowError | undefined;
-  /** Those that were really made. */
   readonly attempts: number;
   /** So many of them, as far as that has changed, have timed out. */
   readonly timeouts?: number;
@@ -50,7 +48,6 @@ interface Shown {
   readonly steps?: unknown;
 }
 
-/** The oldest row that holds up a scope. */
 export async function headOf(tx: Transaction, scope: string): Promise<Row | undefined> {
   return (await tx.rows('blocks', [scope], 1))[0];
 }
@@ -154,7 +151,6 @@ export function applyChange(row: SendingRow, change: Change, nowMs: number): Row
   return applyShown(row, change, nowMs);
 }
 
-/** The row after an attempt that failed. */
 function applyShown(
   row: SendingRow,
   change: Extract<Change, { readonly kind: 'again' | 'dead' }>,
@@ -162,12 +158,12 @@ function applyShown(
 ): Row {
   const { error, attempts, timeouts, isInDoubt, steps } = change;
   // Another tab may try it where this one did not, and a dead one may be submitted again: both need the mark.
-  const isToKnow = attempts < row.attempts || change.kind === 'dead';
+  const isToKnow = change.kind === 'dead' || change.isUntouched;
   const tried = {
     ...row,
     attempts,
     isInDoubt,
-    isUnkeyed: isToKnow && row.isUnkeyed,
+    isUnkeyed: !!isToKnow && row.isUnkeyed,
     timeouts: timeouts ?? row.timeouts,
     lastError: error ?? row.lastError,
     steps: steps ?? row.steps,

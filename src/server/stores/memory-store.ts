@@ -1,4 +1,10 @@
-import { type Claim, type IdempotencyStore, partlyDone, type StoredAnswer } from './store.ts';
+import {
+  type Claim,
+  type ClaimResult,
+  type IdempotencyStore,
+  partlyDone,
+  type StoredAnswer,
+} from './store.ts';
 import { requireFrom } from '../options.ts';
 
 /** The limits of a {@link memoryStore}. */
@@ -27,8 +33,8 @@ export interface MemoryTransaction {
 
 interface Entry extends Claim {
   readonly expiresAtMs: number;
-  answer?: StoredAnswer;
-  bytes: number;
+  readonly answer?: StoredAnswer;
+  readonly bytes: number;
 }
 
 /**
@@ -59,75 +65,93 @@ export function memoryStore({
 }: MemoryStoreOptions = {}): IdempotencyStore<MemoryTransaction> {
   requireFrom('memoryStore', 'maxKeys', maxKeys, 1);
   requireFrom('memoryStore', 'maxBytes', maxBytes, 1);
-  const entries = new Map<string, Entry>();
-  let bytes = 0;
-  let sweep = entries.values();
-
-  const isOver = (entry: Entry, nowMs: number): boolean =>
-    entry.answer !== undefined && entry.expiresAtMs <= nowMs;
-
-  const drop = (entry: Entry): void => {
-    entries.delete(entry.id);
-    bytes -= entry.bytes;
-  };
-  const grow = (entry: Entry, by: number): void => {
-    entry.bytes += by;
-    bytes += by;
-  };
-
-  const isFull = (): boolean => entries.size >= maxKeys || bytes >= maxBytes;
-
-  /** Two steps per claim, so the sweep outpaces the growth. */
-  const dropExpired = (nowMs: number): void => {
-    for (let step = 0; step < 2; step++) {
-      const { value, done } = sweep.next();
-      if (done) sweep = entries.values();
-      else if (isOver(value, nowMs)) drop(value);
-    }
-  };
-
+  const entries = new Entries(maxKeys, maxBytes);
   return {
-    claim(claim) {
-      dropExpired(claim.nowMs);
-      const found = entries.get(claim.id);
-      if (!found || isOver(found, claim.nowMs)) {
-        if (found) drop(found);
-        // All expired keys are dropped before a new one is refused.
-        if (isFull())
-          for (const entry of entries.values()) if (isOver(entry, claim.nowMs)) drop(entry);
-        if (isFull()) return { kind: 'full' };
-        const entry = { ...claim, expiresAtMs: claim.nowMs + claim.lifetimeMs, bytes: 0 };
-        entries.set(claim.id, entry);
-        grow(entry, 2 * (claim.id.length + claim.fingerprint.length));
-        return { kind: 'claimed' };
-      }
-      const { fingerprint, answer } = found;
-      return answer ? { kind: 'answered', fingerprint, answer } : { kind: 'running', fingerprint };
-    },
+    claim: (claim) => entries.claim(claim),
 
     async run({ id }, work) {
       const effects: (() => void)[] = [];
-      const entry = entries.get(id);
+      let answer: StoredAnswer | undefined;
+      let done = 0;
       try {
-        const answer = await work({ onCommit: (effect) => void effects.push(effect) });
-        if (answer && entry) {
-          let done = 0;
-          try {
-            for (; done < effects.length; done++) effects[done]?.();
-          } finally {
-            // The first effect threw, so nothing was done: the next attempt may run.
-            if (done > 0 || effects.length === 0)
-              entry.answer = done < effects.length ? partlyDone : answer;
-            if (entry.answer) grow(entry, bytesOf(entry.answer));
-          }
-        }
+        answer = await work({ onCommit: (effect) => void effects.push(effect) });
+        for (; answer && done < effects.length; done++) effects[done]?.();
+      } catch (error) {
+        // If the first effect threw, nothing was done: the next attempt may run.
+        answer = done > 0 ? partlyDone : undefined;
+        throw error;
       } finally {
-        if (entry && !entry.answer) drop(entry);
+        entries.end(id, answer);
       }
       return true;
     },
   };
 }
+
+class Entries {
+  readonly #maxKeys: number;
+  readonly #maxBytes: number;
+  readonly #byId = new Map<string, Entry>();
+  #bytes = 0;
+  #sweep = this.#byId.values();
+
+  constructor(maxKeys: number, maxBytes: number) {
+    this.#maxKeys = maxKeys;
+    this.#maxBytes = maxBytes;
+  }
+
+  claim(claim: Claim): ClaimResult {
+    const { id, nowMs, lifetimeMs } = claim;
+    this.#dropExpired(nowMs);
+    const found = this.#byId.get(id);
+    if (found && !isOver(found, nowMs)) {
+      const { fingerprint, answer } = found;
+      return answer ? { kind: 'answered', fingerprint, answer } : { kind: 'running', fingerprint };
+    }
+    if (found) this.#drop(found);
+    // All expired keys are dropped before a new one is refused.
+    if (this.#isFull())
+      for (const entry of this.#byId.values()) if (isOver(entry, nowMs)) this.#drop(entry);
+    if (this.#isFull()) return { kind: 'full' };
+    const bytes = 2 * (id.length + claim.fingerprint.length);
+    this.#keep({ ...claim, expiresAtMs: nowMs + lifetimeMs, bytes });
+    return { kind: 'claimed' };
+  }
+
+  /** Stores the answer; without one the key is free again. */
+  end(id: string, answer: StoredAnswer | undefined): void {
+    const entry = this.#byId.get(id);
+    if (!entry) return;
+    this.#drop(entry);
+    if (answer) this.#keep({ ...entry, answer, bytes: entry.bytes + bytesOf(answer) });
+  }
+
+  #keep(entry: Entry): void {
+    this.#byId.set(entry.id, entry);
+    this.#bytes += entry.bytes;
+  }
+
+  #drop(entry: Entry): void {
+    this.#byId.delete(entry.id);
+    this.#bytes -= entry.bytes;
+  }
+
+  #isFull(): boolean {
+    return this.#byId.size >= this.#maxKeys || this.#bytes >= this.#maxBytes;
+  }
+
+  /** Two steps per claim, so the sweep outpaces the growth. */
+  #dropExpired(nowMs: number): void {
+    for (let step = 0; step < 2; step++) {
+      const { value, done } = this.#sweep.next();
+      if (done) this.#sweep = this.#byId.values();
+      else if (isOver(value, nowMs)) this.#drop(value);
+    }
+  }
+}
+
+const isOver = ({ answer, expiresAtMs }: Entry, nowMs: number): boolean =>
+  answer !== undefined && expiresAtMs <= nowMs;
 
 function bytesOf({ headers, body }: StoredAnswer): number {
   return body.byteLength + 2 * headers.flat().join('').length;

@@ -77,23 +77,7 @@ export function postgresStore<Tx>(
   requireName('postgresStore', table);
   const driver = driverOf(database);
   const { query } = driver;
-  const interval = (ms: string): string => `now() + ${ms}::float8 * interval '1 millisecond'`;
-  const dropExpired = `DELETE FROM ${table} WHERE id IN (
-    SELECT id FROM ${table} WHERE expires_at <= now() LIMIT ${sweepSize} FOR UPDATE SKIP LOCKED)`;
-  const take = `INSERT INTO ${table} AS k (id, fingerprint, token, lease_until, expires_at)
-    VALUES ($1, $2, $3, ${interval('$4')}, ${interval('$5')})
-    ON CONFLICT (id) DO UPDATE SET
-      fingerprint = excluded.fingerprint, token = excluded.token,
-      lease_until = excluded.lease_until, expires_at = excluded.expires_at,
-      status = NULL, headers = NULL, body = NULL
-    WHERE k.expires_at <= now()
-      OR (k.status IS NULL AND k.lease_until <= now() AND k.fingerprint = excluded.fingerprint)`;
-  const find = `SELECT fingerprint, status, headers, body FROM ${table} WHERE id = $1`;
-  const keep = `UPDATE ${table} SET status = $3, headers = $4, body = $5
-    WHERE id = $1 AND token = $2`;
-  // Waits for a commit with an unknown outcome, which has locked the row.
-  const free = `DELETE FROM ${table} WHERE id = $1 AND token = $2 AND status IS NULL`;
-
+  const { dropExpired, take, find, keep, free } = statementsOf(table);
   const readLimits = createLimitsReader(driver);
   let claims = 0;
 
@@ -138,6 +122,26 @@ export function postgresStore<Tx>(
       return !isLost;
     },
   };
+}
+
+function statementsOf(table: string) {
+  const interval = (ms: string): string => `now() + ${ms}::float8 * interval '1 millisecond'`;
+  const dropExpired = `DELETE FROM ${table} WHERE id IN (
+    SELECT id FROM ${table} WHERE expires_at <= now() LIMIT ${sweepSize} FOR UPDATE SKIP LOCKED)`;
+  const take = `INSERT INTO ${table} AS k (id, fingerprint, token, lease_until, expires_at)
+    VALUES ($1, $2, $3, ${interval('$4')}, ${interval('$5')})
+    ON CONFLICT (id) DO UPDATE SET
+      fingerprint = excluded.fingerprint, token = excluded.token,
+      lease_until = excluded.lease_until, expires_at = excluded.expires_at,
+      status = NULL, headers = NULL, body = NULL
+    WHERE k.expires_at <= now()
+      OR (k.status IS NULL AND k.lease_until <= now() AND k.fingerprint = excluded.fingerprint)`;
+  const find = `SELECT fingerprint, status, headers, body FROM ${table} WHERE id = $1`;
+  const keep = `UPDATE ${table} SET status = $3, headers = $4, body = $5
+    WHERE id = $1 AND token = $2`;
+  // Waits for a commit with an unknown outcome, which has locked the row.
+  const free = `DELETE FROM ${table} WHERE id = $1 AND token = $2 AND status IS NULL`;
+  return { dropExpired, take, find, keep, free };
 }
 
 /** A sweep drops more rows than claims add until the next one. */

@@ -1,5 +1,13 @@
 import { createServer, type ServerResponse } from 'node:http';
-import { createSteadfetch, defineIdempotency, isNetworkError, outcomeOf, retry } from 'steadfetch';
+import {
+  type ApiProfile,
+  conditionalWrites,
+  createSteadfetch,
+  defineIdempotency,
+  isNetworkError,
+  outcomeOf,
+  retry,
+} from 'steadfetch';
 import { describe, expect, test } from 'vitest';
 import { listen } from './loopback.ts';
 import { rejectionOf } from './observe.ts';
@@ -88,6 +96,30 @@ test('an empty 202 to a POST with a key is one request', async () => {
   );
   expect(await made).toBe(null);
   expect(requests).toBe(1);
+});
+
+/** An answer without content in the place of a refusal, which says that an earlier attempt has done it. */
+const inPlace: Record<string, ApiProfile> = {
+  'true of wasOurs': { match: '/', conditional: conditionalWrites({ wasOurs: () => true }) },
+  'a 204 of wasOurs': {
+    match: '/',
+    conditional: conditionalWrites({ wasOurs: () => new Response(null, { status: 204 }) }),
+  },
+  'an empty 200 of wasOurs': {
+    match: '/',
+    conditional: conditionalWrites({ wasOurs: () => new Response('') }),
+  },
+};
+
+test.each(Object.entries(inPlace))('json of %s is null', async (_, api) => {
+  const url = await listen(
+    createServer((request, response) => {
+      request.resume().on('end', () => response.writeHead(412).end());
+    }),
+  );
+  const steady = createSteadfetch({ apis: [{ ...api, match: url }] });
+  const init = { json: {}, method: 'PATCH', headers: { 'if-match': '"1"' } };
+  expect(await steady.json(url, init)).toBe(null);
 });
 
 /** Engines differ: in some a body that was cut off resolves. So does this stub. */

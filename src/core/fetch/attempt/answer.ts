@@ -1,9 +1,10 @@
 import { addProblem, HttpError, UnexpectedContentError } from '../../operation/errors.ts';
-import { type AnswerFailure, failures } from '../../policy/outcome.ts';
+import { type AnswerFailure, failures, type HttpFailure } from '../../policy/outcome.ts';
 import { withLimit } from '../../lib/timer.ts';
-import { type Problem, readProblem } from '../../operation/parts/problem.ts';
+import { isProblem, type Problem, readProblem } from '../../operation/parts/problem.ts';
 import { endExtensions } from '../extension.ts';
 import { mistake } from '../init.ts';
+import type { SteadyRequest } from '../request.ts';
 import type { Attempt } from './attempt.ts';
 import { shownType, succeeded } from './classify.ts';
 import { fail, hintAtCors, recordFailure } from './failure.ts';
@@ -42,12 +43,7 @@ export function accept(
   const { context, request } = attempt;
   const { status } = response;
   attempt.markFailed(failure);
-  const guard = findGuard(response);
-  // Nothing more comes. React Native has no streams: all of it is there.
-  const isWhole = failure ? !guard?.isStreaming : [0, 204, 205].includes(status);
-  if (!guard || isWhole || request.method === 'HEAD') attempt.end();
-  else if (failure && !request.isRaw) void keepBody(attempt, guard);
-  else if (request.signal || attempt.line) void endWhenUnread(attempt, guard);
+  followBody(attempt, response);
   // Only its body is under way, and that is timed while it is read.
   request.end();
   if (!failure) {
@@ -62,6 +58,18 @@ export function accept(
   if (request.isRaw && failure.kind === 'http')
     return recordFailure(attempt, response, failure, response);
   throw refuse(attempt, response, failure);
+}
+
+/** Ends the attempt with the body of its answer: at once, with its readers, or where nothing can read it any more. */
+function followBody(attempt: Attempt, response: Response): void {
+  const { failure, line, request } = attempt;
+  const { isRaw, method, signal } = request;
+  const guard = findGuard(response);
+  // Nothing more comes. React Native has no streams: all of it is there.
+  const isWhole = failure ? !guard?.isStreaming : [0, 204, 205].includes(response.status);
+  if (!guard || isWhole || method === 'HEAD') attempt.end();
+  else if (failure && !isRaw) void keepBody(attempt, guard);
+  else if (signal || line) void endWhenUnread(attempt, guard);
 }
 
 /** The error of an answer that has failed. */
@@ -103,6 +111,13 @@ async function endWhenUnread(attempt: Attempt, guard: Guard): Promise<void> {
 
 /** So long the Problem Details of a failure are waited for, which are most often there with its headers. */
 const problemMs = 500;
+
+/** Whether it is a refusal whose body says more. Another client reads that itself. */
+export const hasProblem = (
+  { isRaw }: SteadyRequest,
+  response: Response,
+  failure: AnswerFailure | undefined,
+): failure is HttpFailure => !isRaw && failure?.kind === 'http' && isProblem(response);
 
 /** The error of an answer with Problem Details. Its headers have ended the attempt for its origin before its body is read. */
 export async function refuseWithProblem(

@@ -75,32 +75,17 @@ export function fail(
  * Turns a rejection, before the headers or in the body, into a failure: by the signal that fired, never by the error.
  */
 export function failed(attempt: Attempt, cause: unknown, response?: Response): unknown {
-  const { context, request, bytes, silence, sending, failure: answer } = attempt;
+  const { context, request, sending } = attempt;
   const { endpoint, operation, signal, url } = request;
   attempt.end();
-  const late: Failure = answer ?? {
-    kind: 'timeout',
-    phase: response ? 'body' : 'headers',
-    processed: response ? processedAtHeaders(response) : 'unknown',
-  };
   if (signal?.aborted) {
-    const failure = failureOfAbort(signal.reason, late);
+    const failure = failureOfAbort(signal.reason, lateness(attempt, response));
     // A time limit of the app's own, of 50 ms maybe, says nothing of the server.
     sending?.end(failures.aborted);
     const reason = operation.errors.abortBy(signal, { request, operation, failure });
     return recordFailure(attempt, reason, failure);
   }
-  if (attempt.isLate) {
-    // Its body may take longer than that, which is no fault of the server's.
-    const isUploading = !response && mayBeUploading(bytes, silence.headersMs);
-    if (isUploading) sending?.end(failures.aborted);
-    const passed =
-      process.env.NODE_ENV === 'production'
-        ? undefined
-        : passedBy(attempt, !!response, isUploading);
-    const what = response ? 'The answer did not arrive in time' : noAnswer + ' in time';
-    return fail(attempt, TimeoutError, what, late, { response, cause: passed });
-  }
+  if (attempt.isLate) return failLate(attempt, response);
   if (response) {
     const failure = brokenBody(attempt, response);
     return fail(attempt, NetworkError, 'The answer broke off', failure, { response, cause });
@@ -111,6 +96,26 @@ export function failed(attempt: Attempt, cause: unknown, response?: Response): u
     hintAtCors(context.operations, url, undefined, isUnreadable);
   const what = isUnreadable ? unreadable : noAnswer + moreOf(cause);
   return fail(attempt, NetworkError, what, failures.network, { cause });
+}
+
+/** The failure of an attempt that takes too long: that of its headers, where they have shown one. */
+const lateness = ({ failure }: Attempt, response: Response | undefined): Failure =>
+  failure ?? {
+    kind: 'timeout',
+    phase: response ? 'body' : 'headers',
+    processed: response ? processedAtHeaders(response) : 'unknown',
+  };
+
+/** Its time limit is over. */
+function failLate(attempt: Attempt, response: Response | undefined): Error {
+  const { bytes, silence, sending } = attempt;
+  // Its body may take longer than that, which is no fault of the server's.
+  const isUploading = !response && mayBeUploading(bytes, silence.headersMs);
+  if (isUploading) sending?.end(failures.aborted);
+  const cause =
+    process.env.NODE_ENV === 'production' ? undefined : passedBy(attempt, !!response, isUploading);
+  const what = response ? 'The answer did not arrive in time' : noAnswer + ' in time';
+  return fail(attempt, TimeoutError, what, lateness(attempt, response), { response, cause });
 }
 
 /** The messages of platforms for every request without an answer. */

@@ -40,17 +40,11 @@ const callOwn = (source: Source, name: string): unknown =>
   (own(source, name) as () => unknown).call(source.target);
 
 /** Makes the value of a reader: of bytes or, where an answer has no stream, of what its own reader has returned. */
-function convert(
-  content: unknown,
-  name: ReaderName,
-  headers: Headers,
-  parse: Parse | undefined,
-): unknown {
-  if (!ArrayBuffer.isView(content))
-    return name === 'json' && parse ? parse(content as string) : content;
+function convert(content: unknown, name: ReaderName, headers: Headers, parse: Parse): unknown {
+  if (!ArrayBuffer.isView(content)) return name === 'json' ? parse(content as string) : content;
   const bytes = content as Bytes;
   if (name === 'text') return decode(bytes);
-  if (name === 'json') return parse?.(decode(bytes));
+  if (name === 'json') return parse(decode(bytes));
   return name === 'bytes' ? bytes : new Response(bytes, { headers })[name]();
 }
 
@@ -108,47 +102,36 @@ export class Guard {
     return isStreaming(own(this.#source, 'body'));
   }
 
-  /** Whether a reader is neither the platform's nor a polyfill's: what it returns is the content, whatever the body is. */
+  /** Whether what its own reader returns is the content, whatever its body is. */
   #isOwn(name: ReaderName): boolean {
     const { kept, native, target } = this.#source;
-    return native === target && !kept && isOfPlatform(target) && isReplaced(target, name);
+    if (native !== target || kept) return false;
+    const isMocked = process.env.NODE_ENV !== 'production' && !this.isStreaming && isMock(target);
+    return isMocked || (isOfPlatform(target) && isReplaced(target, name));
   }
 
   /** Reads all of it. `parse` makes the value of its JSON. */
   async read(name: ReaderName, parse: Parse): Promise<unknown> {
-    if (this.#isOwn(name)) return this.#readOwn(name);
-    this.#refuseUsed(name);
+    const isOwn = this.#isOwn(name);
+    // An interceptor may have read the body itself.
+    if (!isOwn) this.#refuseUsed(name);
     const attempt = this.#attempt;
     const original = this.#original;
     let content: unknown;
     try {
-      content = await this.#receive(name);
+      content = await this.#receive(name, isOwn);
     } catch (cause) {
+      if (isOwn && !attempt.signal.aborted) throw notParsed(attempt, cause, original);
       content = await this.#receiveAgain(name, cause);
     }
     attempt.end();
-    const isMocked =
-      process.env.NODE_ENV !== 'production' && !this.#isRead && isMock(this.#source.target);
+    if (isOwn) return content;
     // In two steps, so that what cannot be parsed is told from what did not arrive.
     try {
-      return await convert(content, name, original.headers, isMocked ? undefined : parse);
+      return await convert(content, name, original.headers, parse);
     } catch (error) {
       const text = ArrayBuffer.isView(content) ? decode(content as Bytes) : content;
       throw notParsed(attempt, error, original, text as string);
-    }
-  }
-
-  /** It may have read the body before, and is not asked about that. */
-  async #readOwn(name: ReaderName): Promise<unknown> {
-    const attempt = this.#attempt;
-    // It is not seen whether parts of the body come.
-    attempt.allowQuiet();
-    try {
-      return await attempt.awaitBody(callOwn(this.#source, name));
-    } catch (error) {
-      throw (attempt.signal.aborted ? failed : notParsed)(attempt, error, this.#original);
-    } finally {
-      attempt.end();
     }
   }
 
@@ -192,14 +175,13 @@ export class Guard {
     return reader && new CheckedReader(this.#attempt, this.#original, reader);
   }
 
-  async #receive(name: ReaderName): Promise<unknown> {
-    const reader = this.#open();
-    if (!reader) {
-      const isMocked = process.env.NODE_ENV !== 'production' && isMock(this.#source.target);
-      // That of React Native fails on an empty text.
-      const reading = name === 'json' && !isMocked ? 'text' : name;
-      return this.#attempt.awaitBody(callOwn(this.#source, reading));
-    }
+  async #receive(name: ReaderName, isOwn = false): Promise<unknown> {
+    // It is not seen whether parts of the body come.
+    if (isOwn && this.isStreaming) this.#attempt.allowQuiet();
+    const reader = isOwn ? undefined : this.#open();
+    // That of React Native fails on an empty text.
+    const reading = name === 'json' && !isOwn ? 'text' : name;
+    if (!reader) return this.#attempt.awaitBody(callOwn(this.#source, reading));
     this.#isRead = true;
     try {
       return await this.#attempt.awaitBody(readAll(reader));
@@ -365,9 +347,9 @@ function guard(attempt: Attempt, target: Response, native?: object, original?: R
   return new Guard(attempt, source, response, original).response;
 }
 
-/** Reads an answer as JSON. One without content is null. */
+/** Reads an answer as JSON. One without content is null. One that an extension gives in the place of a refusal has no guard. */
 export function readJson(response: Response): Promise<unknown> {
-  return findGuard(response)?.read('json', parseContent) ?? response.json();
+  return findGuard(response)?.read('json', parseContent) ?? response.text().then(parseContent);
 }
 
 // Some servers send a single space for an empty body.

@@ -49,16 +49,12 @@ export function readForeign(
   let at: Foreign | undefined = error;
   for (let depth = 0; !failure && isObject(at) && depth < maxCauses; depth++) {
     const given: Foreign | undefined = at.response ?? at.meta?.response ?? at.context;
-    const response = isObject(given) ? given : undefined;
-    answer = response ?? at;
-    const known = find?.(at) ?? (response && find?.(response));
+    answer = isObject(given) ? given : at;
+    const known = find?.(at) ?? find?.(answer);
     // The decision was about that error, not about this one.
     if (known) return { ...known, decision: undefined };
     method ??= at.config?.method ?? at.request?.method;
-    failure =
-      (response && readAnswer(response, nowMs, 999)) ??
-      readAnswer(at, nowMs, 599) ??
-      (response ? undefined : byCode[at.code as string]);
+    failure = failureOf(at, answer, nowMs);
     at = at.cause ?? at.networkError;
   }
   // All fields at once: adding one later changes the object's shape, which is slower.
@@ -70,6 +66,11 @@ export function readForeign(
     answer,
   };
 }
+
+/** The failure that a part of an error shows: by its answer, its own status, or its code where it has no answer. */
+const failureOf = (at: Foreign, answer: Foreign, nowMs: number): Failure | undefined =>
+  (answer === at ? byCode[at.code as string] : readAnswer(answer, nowMs, 999)) ??
+  readAnswer(at, nowMs, 599);
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 

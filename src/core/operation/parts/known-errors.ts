@@ -205,43 +205,53 @@ export class KnownErrors {
     route: Route,
     nowMs: number,
   ): Decision {
-    const { failure, request, effect } = report;
+    const { failure, request } = report;
     const policy = operation.policyOf(request);
-    if (this.#expired && isFrom(error, this.#expired.error)) {
-      const { retryAt } = this.#expired;
-      const decision: Decision = { kind: 'stop', reason: 'paused-too-long', retryAt };
-      this.#recordDecision(operation, error, report, decision, failure, policy.maxRetries);
-      return decision;
-    }
-    const { isTrial, isLate, isDown, limitedMs, isUrlBroken, isAlone } = route.fail(failure, nowMs);
-    const isQuery = operation.ref.kind === 'query';
-    // The app's own `retry` counts every attempt, also probes and refusals: they keep React Query's pace.
-    const isCounted = this.#isCounted || (isQuery && !!operation.given.endsWithOwner);
-    if (isTrial && !isCounted) this.trials++;
-    // The next attempt is paused where this one went, without backoff: a query before the attempt begins,
-    // anything else by its request, and so not if the failure is not a request's.
-    const isPausedNext = isQuery || request?.url !== undefined;
-    // The effect of this request is already an input of the decision.
-    effect?.allowRepeat();
-    const decision = decide(failure, operation.view(request), policy, {
-      nowMs,
-      random: shared.random,
-      isUnrepeatable: !isQuery && !operation.given.idempotent && this.#effects.isUnrepeatable(),
-      isUnseen: isUnseen(operation, report),
-      isDown: !isCounted && (isLate || (isPausedNext && isDown)),
-      limitedMs,
-      isAlone,
-      isUnpaused: !route.at || (isUrlBroken && request?.url !== undefined),
-      isCounted,
-      isSuperseded: request?.write?.obstacle() === 'superseded',
-      onMistake: policy.shouldRetry && reporterOf(shared, 'shouldRetry', remedy),
-    });
+    const expired = this.#expired;
+    const decision: Decision =
+      expired && isFrom(error, expired.error)
+        ? { kind: 'stop', reason: 'paused-too-long', retryAt: expired.retryAt }
+        : this.#decideBy(operation, shared, report, policy, route, nowMs);
     this.#recordDecision(operation, error, report, decision, failure, policy.maxRetries);
     if (decision.kind === 'retry') {
       this.retriedFor = this.retriedFor.concat(decision.reason);
       this.previousBackoffMs = decision.backoffMs;
     }
     return decision;
+  }
+
+  /** Decides by the policy, by what its origin knows, and by what the operation may have done. */
+  #decideBy(
+    operation: Failed,
+    shared: Environment,
+    { failure, request, effect, operation: failed }: FailureReport,
+    policy: Policy,
+    route: Route,
+    nowMs: number,
+  ): Decision {
+    const there = route.fail(failure, nowMs);
+    const isQuery = operation.ref.kind === 'query';
+    // The app's own `retry` counts every attempt, also probes and refusals: they keep React Query's pace.
+    const isCounted = this.#isCounted || (isQuery && !!operation.given.endsWithOwner);
+    if (there.isTrial && !isCounted) this.trials++;
+    // The next attempt is paused where this one went, without backoff: a query before the attempt begins,
+    // anything else by its request, and so not if the failure is not a request's.
+    const isOurs = request?.url !== undefined;
+    const isDown = there.isLate || ((isQuery || isOurs) && there.isDown);
+    // The effect of this request is already an input of the decision.
+    effect?.allowRepeat();
+    return decide(failure, operation.view(request), policy, {
+      ...there,
+      nowMs,
+      random: shared.random,
+      isUnrepeatable: isUnrepeatable(operation),
+      isUnseen: isUnseen(operation, failed),
+      isDown: !isCounted && isDown,
+      isUnpaused: !route.at || (there.isUrlBroken && isOurs),
+      isCounted,
+      isSuperseded: request?.write?.obstacle() === 'superseded',
+      onMistake: policy.shouldRetry && reporterOf(shared, 'shouldRetry', remedy),
+    });
   }
 
   /** Ends the operation with this error, because the user cancelled it. */
@@ -286,12 +296,16 @@ export class KnownErrors {
   }
 }
 
+/** Whether another attempt would do something twice. A queryFn reads, whatever it sends. */
+const isUnrepeatable = ({ ref, given, effects }: Failed): boolean =>
+  ref.kind !== 'query' && !given.idempotent && effects.isUnrepeatable();
+
 /**
  * Whether a mutation has failed by the error of another client, whose requests are not seen: its mutationFn may have
  * sent others before that one. Where it has taken its key, the app says that they carry it.
  */
-const isUnseen = ({ ref, submission }: Failed, { operation }: FailureReport): boolean =>
-  ref.kind === 'mutation' && !operation && !submission?.isRepeatable;
+const isUnseen = ({ ref, submission }: Failed, failed: object | undefined): boolean =>
+  ref.kind === 'mutation' && !failed && !submission?.isRepeatable;
 
 /** Makes the error that an operation ends with cover all of its requests. */
 export function speakForAll(error: unknown, failure: Failure, processed: Processed): Failure {

@@ -28,7 +28,7 @@ export interface Unloaded {
 }
 
 /** The same as a store, and what a user can do about it. */
-export interface UnloadedStore extends Readable<Unloaded> {
+interface UnloadedStore extends Readable<Unloaded> {
   /**
    * Fetches the queries that have failed, or wait for the network, and probes at once what is down. Sends nothing
    * to what is rate-limited.

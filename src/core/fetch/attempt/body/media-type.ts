@@ -13,17 +13,17 @@ export const isFramed = (response: Response): boolean =>
   /^application\/(grpc-web|connect\+)/.test(mediaType(response));
 
 const streams =
-  /^(multipart\/[^,]*|[^,]*(ndjson|ld-?json|jsonl(ines)?|json-(lines|seq|stream)|event-?stream|stream\+json))$/;
+  /^[^,]*(multipart\/|ndjson|jsonl|ld-?json|json-(lines|seq|stream)|event-?stream|stream[+=])[^,]*$/i;
 
 /**
  * Whether the parts of a body come when there is something to say: it may be quiet for as long as it likes. By its
  * type, or because nothing else was asked for: tRPC says JSON of its streams, and Kubernetes of a watch.
  */
-export const isStream = (response: Response, asked: ForeignAnswer): boolean =>
-  streams.test(mediaType(response)) ||
-  isFramed(response) ||
-  /;\s*stream=/i.test(response.headers.get('content-type') ?? '') ||
-  ['accept', 'trpc-accept'].some((name) => streams.test(headerOf(asked, name) ?? ''));
+export function isStream(response: Response, asked: ForeignAnswer): boolean {
+  const accepted = ['accept', 'trpc-accept'].map((name) => headerOf(asked, name));
+  const types = [response.headers.get('content-type'), ...accepted];
+  return isFramed(response) || types.some((type) => streams.test(type ?? ''));
+}
 
 /** Whether a text of unknown length may be a stream, where it is read part by part: those of AI SDKs are. */
 export const mayBeStream = (response: Response): boolean =>
