@@ -7,7 +7,7 @@ const sections: Readonly<Record<string, string>> = {
   'Read it': 'retry outages connectivity rate-limit concurrency across-tabs fallback',
   'Send it once':
     'mutations idempotency forms server-actions outbox outbox-links conditional-writes',
-  'Your clients and frameworks': 'clients apis grpc ssr react-native recipes',
+  'Your clients and frameworks': 'clients apis grpc ssr react-native recipes bundlers',
   'Show it, test it, watch it': 'components testing devtools telemetry',
   'The server’s side': 'server server-stores exactly-once/check-your-server',
   Reference: 'reference/README',

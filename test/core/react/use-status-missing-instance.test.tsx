@@ -82,7 +82,7 @@ test('where it has options that another copy of the package may have made, the w
     '[steadfetch] useRetryStatus: this QueryClient carries no default options of Steadfetch. ' +
       'Make it with new QueryClient({ defaultOptions: steady.defaultOptions }). ' +
       'If it is, there are two copies of the package: `import` and `require` load two, ' +
-      'and know nothing of each other (node_modules/steadfetch/docs/testing.md#import-and-require). ' +
+      'and know nothing of each other (node_modules/steadfetch/docs/bundlers.md#import-and-require). ' +
       'Until then it shows nothing.',
   ]);
 });
