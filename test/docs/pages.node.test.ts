@@ -104,6 +104,24 @@ test('the sidebar has every page of the site once, but for the start of the Japa
   );
 });
 
+test('a page links to each page of the folder of its name, and the sidebar has them in that order', () => {
+  const fileOf = ({ link = '' }): string => `docs${link.replace(/\.html$/, '.md')}`;
+  const folders = sidebar
+    .flatMap(({ items = [] }) => items)
+    .map((item) => [fileOf(item), item.items?.map(fileOf) ?? []] as const)
+    .filter(([page, folded]) => folded[0]?.startsWith(page.replace(/\.md$/, '/')));
+  expect(folders.length).toBeGreaterThan(10);
+  for (const [page, folded] of folders) {
+    const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path = '']) =>
+      join(dirname(page), path),
+    );
+    expect(
+      [...new Set(links)].filter((link) => folded.includes(link)),
+      page,
+    ).toEqual(folded);
+  }
+});
+
 test('a link leads from one page of the site to another, and to nothing that the site does not have', () => {
   const from = (page: string, ...links: string[]) => links.map((link) => toSite(link, page));
   expect(from('docs/storms/README.md', '../retry.md#where', 'one-user.md', '#d')).toEqual([
@@ -200,7 +218,7 @@ test('the files that CONTRIBUTING.md names are there', () => {
   expect(names.filter((name) => globSync(name, { cwd: root }).length === 0)).toEqual([]);
 });
 
-describe('docs/telemetry.md', () => {
+describe('docs/telemetry/events.md', () => {
   const own = ['type', 'at', 'operation'];
   /** The events of a union, each with its fields in their order. */
   const eventsOf = (path: string, name: string): [type: string, fields: string][] => {
@@ -212,7 +230,7 @@ describe('docs/telemetry.md', () => {
       return type ? [[type, fields.filter((field) => !own.includes(field)).join()]] : [];
     });
   };
-  const tables = read('docs/telemetry.md').matchAll(
+  const tables = read('docs/telemetry/events.md').matchAll(
     /^\| type \| when \| with \|\n.*\n((?:\|.*\n)*)/gm,
   );
   const [operations = [], states = []] = [...tables].map(([, rows = '']) =>

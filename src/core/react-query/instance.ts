@@ -106,7 +106,7 @@ export function whatIsMade(steady: unknown): string {
 }
 
 const twoCopies = (): string =>
-  `\`import\` and \`require\` load two, and know nothing of each other (${pageOf('testing.md#import-and-require')})`;
+  `\`import\` and \`require\` load two, and know nothing of each other (${pageOf('bundlers.md#import-and-require')})`;
 
 /** The instance behind React Query's `retry` or `retryDelay` option, when it is ours. */
 export function instanceBehind(option: unknown): Instance | undefined {

@@ -82,8 +82,8 @@ test('where it has options that another copy of the package may have made, the w
     '[steadfetch] useRetryStatus: this QueryClient carries no default options of Steadfetch. ' +
       'Make it with new QueryClient({ defaultOptions: steady.defaultOptions }). ' +
       'If it is, there are two copies of the package: `import` and `require` load two, ' +
-      'and know nothing of each other (node_modules/steadfetch/docs/testing.md#import-and-require). ' +
-      'Until then it shows nothing. See node_modules/steadfetch/docs/retry.md#defaultoptions.',
+      'and know nothing of each other (node_modules/steadfetch/docs/bundlers.md#import-and-require). ' +
+      'Until then it shows nothing. See node_modules/steadfetch/docs/retry/default-options.md#defaultoptions.',
   ]);
 });
 
