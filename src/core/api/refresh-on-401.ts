@@ -287,7 +287,7 @@ class Credentials {
   #warn(option: string, error: unknown, effect: string): void {
     inDevelopment(() => {
       const message = `refreshOn401: ${option} failed (${textOf(error)}); ${effect}.`;
-      warn(this.#options, option, message, 'apis.md#credentials-that-expire');
+      warn(this.#options, option, message, 'apis/credentials.md#options');
     });
   }
 }

@@ -151,7 +151,7 @@ export function findInstance(client: QueryClient, operation: string): Instance |
   instance?.lifecycle.meet(client);
   if (process.env.NODE_ENV !== 'production' && !instance) {
     const message = `${missing(client, operation)} Until then it shows nothing.`;
-    warn(client, 'no instance', message, 'retry.md#defaultoptions');
+    warn(client, 'no instance', message, 'retry/default-options.md#default-options');
   }
   return instance;
 }

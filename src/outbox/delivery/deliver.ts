@@ -249,6 +249,6 @@ function warnOfResult(key: object): void {
     'outbox result',
     `An outbox handler has returned something that cannot be stored. Its entry is delivered, but a tab ` +
       `that asks for its result later gets undefined. Return plain values: JSON, Date, Map, Blob.`,
-    'outbox.md#what-is-on-the-disk',
+    'outbox/storage.md#what-is-on-the-disk',
   );
 }

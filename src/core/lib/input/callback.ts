@@ -46,8 +46,8 @@ export const reporterOf =
 /** The page about a function of the app, by the first word of its option. */
 function pageAbout(option: string): Page {
   const pages: Readonly<Record<string, Page>> = {
-    apis: 'apis.md#api-profiles-match',
-    outcomes: 'apis.md#outcomes-that-the-status-does-not-tell',
+    apis: 'apis.md#fields-of-a-profile',
+    outcomes: 'apis/outcomes.md#outcomes-that-the-status-does-not-tell',
     idempotency: 'idempotency.md#answers',
     conditional: 'apis.md#usage',
     fallback: 'apis.md#usage',
