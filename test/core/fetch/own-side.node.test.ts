@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSteadfetch, type Decision, type Failure, outcomeOf, retry } from 'steadfetch';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { MockAgent, request } from 'undici';
+import * as undici from 'undici';
 import { rejectionOf } from './observe.ts';
 
 const invalid = { kind: 'invalid', processed: 'no' };
@@ -118,14 +118,9 @@ test.each<[string, () => Promise<RequestInit & { url?: string }>, string]>([
   [
     'what a mock agent of undici does not know',
     async () => {
-      vi.stubGlobal('fetch', async (input: string) => {
-        const agent = new MockAgent();
-        agent.disableNetConnect();
-        const { statusCode } = await request(input, { dispatcher: agent }).catch((cause: Error) => {
-          throw new TypeError('fetch failed', { cause });
-        });
-        return new Response(null, { status: statusCode });
-      });
+      const dispatcher = new undici.MockAgent();
+      dispatcher.disableNetConnect();
+      vi.stubGlobal('fetch', (input: string) => undici.fetch(input, { dispatcher }));
       return {};
     },
     'net.connect disabled',
