@@ -92,7 +92,7 @@ export {
 export { mergeDefaultOptions } from './core/react-query/default-options.ts';
 export { createSteadfetch } from './core/react-query/create-steadfetch.ts';
 export { watchConnectivity } from './core/react-query/network.ts';
-export { observeOnly } from './core/react-query/observe.ts';
+export { observeOnly } from './core/react-query/observe/observe.ts';
 export { mutationOptions } from './core/react-query/mutation/options.ts';
 export type {
   KeyedMutationOptions,

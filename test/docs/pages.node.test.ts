@@ -81,6 +81,19 @@ test('the pages that warnings name are there, with their headings', () => {
   expect(source.match(/\(docs\/[\w/-]+\.md|see docs\//g)).toBeNull();
 });
 
+test('every warning of the library is written by warn(), which names its page', () => {
+  // Behind them: the error of a store, a name in production, and an error of the app.
+  const others = ['server/options.ts', 'core/lib/input/check.ts', 'core/lib/input/callback.ts'];
+  const writers = filesIn('src', /\.tsx?$/).filter(
+    (path) =>
+      !/^src\/(check|doctor)\//.test(path) &&
+      /^(?!\s*(\*|\/\/)).*console\.(warn|error|info|log)\(/m.test(read(path)),
+  );
+  expect(writers.toSorted()).toEqual(
+    ['core/lib/input/warn.ts', ...others].map((path) => `src/${path}`).toSorted(),
+  );
+});
+
 test('the sidebar has every page of the site once, but for the start of the Japanese part', () => {
   const links = sidebar.flatMap(({ items = [] }) =>
     items.flatMap((item) => [item, ...(item.items ?? [])]),

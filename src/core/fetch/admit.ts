@@ -132,19 +132,18 @@ const mayBeLocal = ({ operation, method }: SteadyRequest, around: Surroundings):
   operation.isLone && around.network.isOffline() && !isSafeMethod(method) && around.mayBeLocal();
 
 /** What a request, or the next attempt of an operation, asks of the admission of its origin. */
-function askOf(operation: Operation, sent: SentRequest, { isSeen, isOnServer }: Surroundings): Ask {
-  const { ref, owner, attempt, given, askedAt } = operation;
+function askOf(operation: Operation, sent: SentRequest, around: Surroundings): Ask {
   const { priority, whenDown, maxPauseMs } = operation.policyOf(sent);
   return {
     ...targetOf(operation, sent),
     priority,
-    isForeground: owner.foreground(ref.kind, isSeen),
-    ...owner.retries(operation),
-    isWish: priority !== 'background' && attempt === 1 && given.isWish,
-    id: ref.id,
+    isForeground: operation.owner.foreground(operation.ref.kind, around.isSeen),
+    ...operation.owner.retries(operation),
+    isWish: priority !== 'background' && operation.attempt === 1 && operation.given.isWish,
+    id: operation.ref.id,
     isFailFast: whenDown === 'fail',
-    isOnServer,
-    askedAt,
+    isOnServer: around.isOnServer,
+    askedAt: operation.askedAt,
     // Where it would wait in vain there is no place for it; what a user wants now does not wait.
     maxPauseMs: operation.isUrged ? Infinity : maxPauseMs,
   };

@@ -93,7 +93,7 @@ export function readRateLimit(
   given?: DeclaredRateLimit | RateLimitDialect,
 ): RateLimitState | undefined {
   if (readDigits(header('age')) > 0) return undefined;
-  const readGiven = given && ('dialect' in given ? dialects[given.dialect] : declared(given));
+  const readGiven = given && ('dialect' in given ? dialects[given.dialect] : readDeclared(given));
   const all = [...standardLimits(header, nowMs), ...(readGiven?.(header, nowMs) ?? [])];
   return (
     all
@@ -130,7 +130,7 @@ const shopify: ReadLimits = (header, nowMs) => {
   ];
 };
 
-const declared =
+const readDeclared =
   ({ remaining, reset, format }: DeclaredRateLimit): ReadLimits =>
   (header, nowMs) => {
     const serverNowMs =
@@ -146,13 +146,13 @@ const declared =
   };
 
 const dialects: Readonly<Record<RateLimitDialect['dialect'], ReadLimits>> = {
-  github: declared({
+  github: readDeclared({
     remaining: 'x-ratelimit-remaining',
     reset: 'x-ratelimit-reset',
     format: 'epoch-seconds',
   }),
   shopify,
-  'draft-6': declared({
+  'draft-6': readDeclared({
     remaining: 'ratelimit-remaining',
     reset: 'ratelimit-reset',
     format: 'delta-seconds',
@@ -195,12 +195,12 @@ const formats = ['epoch-seconds', 'epoch-ms', 'delta-seconds'];
  * ```
  */
 export function rateLimitFields(
-  given?: DeclaredRateLimit | RateLimitDialect,
+  declared?: DeclaredRateLimit | RateLimitDialect,
 ): MadeBy<'rateLimitFields'> {
-  inDevelopment(() => given && check(given));
-  const isGitHub = !!given && 'dialect' in given && given.dialect === 'github';
+  inDevelopment(() => declared && check(declared));
+  const isGitHub = !!declared && 'dialect' in declared && declared.dialect === 'github';
   const read: RateLimitCode['read'] = (headers, nowMs) =>
-    readRateLimit((name) => headers.get(name), nowMs, given);
+    readRateLimit((name) => headers.get(name), nowMs, declared);
   const made: RateLimitCode = {
     by: 'rateLimitFields',
     read,

@@ -38,7 +38,7 @@ import type {
   SteadfetchConfig,
 } from './steadfetch.ts';
 import { createOverdueRetries } from './query/refetch.ts';
-import type { ObserveCode } from './observe.ts';
+import type { ObserveCode } from './observe/observe.ts';
 
 /** In React Native, AppState says it to React Query. */
 const isSeen = (): boolean =>

@@ -149,8 +149,10 @@ export function ownPolicy({
 export function findInstance(client: QueryClient, operation: string): Instance | undefined {
   const instance = optionsOf(client).map(instanceBehind).find(Boolean);
   instance?.lifecycle.meet(client);
-  if (process.env.NODE_ENV !== 'production' && !instance)
-    warn(client, 'no instance', `${missing(client, operation)} Until then it shows nothing.`);
+  if (process.env.NODE_ENV !== 'production' && !instance) {
+    const message = `${missing(client, operation)} Until then it shows nothing.`;
+    warn(client, 'no instance', message, 'retry/default-options.md#default-options');
+  }
   return instance;
 }
 

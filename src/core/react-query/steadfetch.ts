@@ -92,7 +92,14 @@ export interface QueryBasics {
  */
 export type MutationPolicyOptions = Omit<PolicyOptions, 'timeout'>;
 
-/** The effects that an instance with `observe: observeOnly()` would have had, had it been switched on. */
+/**
+ * The effects that an instance with `observe: observeOnly()` would have had, had it been switched on.
+ *
+ * A request that would have been sent is taken to end as the app's latest one to the same endpoint, and to take as long.
+ * So the report is exact while a request of the app shows each change of its server first. If a probe would have found
+ * the end of an outage between two requests of the app, it finds it one probe later here. What fewer requests change at
+ * the server is not known, nor are requests that depend on the data of others.
+ */
 export interface ObservedReport {
   /** How many fetches would have been paused. */
   readonly pauses: number;

@@ -239,8 +239,10 @@ export const outboxOf = (client: QueryClient): Outbox | undefined => outboxes.ge
 /** The outbox of a client; undefined where it has none, as in tests and stories. In development a warning says so. */
 export function findOutbox(client: QueryClient, operation: string): Outbox | undefined {
   const outbox = outboxes.get(client);
-  if (process.env.NODE_ENV !== 'production' && !outbox)
-    warn(client, 'no outbox', `${missingOutbox(operation)} Until then it shows nothing.`);
+  if (process.env.NODE_ENV !== 'production' && !outbox) {
+    const message = `${missingOutbox(operation)} Until then it shows nothing.`;
+    warn(client, 'no outbox', message, 'outbox.md#usage');
+  }
   return outbox;
 }
 

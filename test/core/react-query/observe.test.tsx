@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type DefaultOptions,
   MutationObserver,
@@ -20,6 +21,10 @@ const origin = 'http://api.example';
 interface Outage {
   readonly fromMs: number;
   readonly toMs: number;
+  /** How long each answer takes. @default 0 */
+  readonly latencyMs?: number;
+  /** It answers nothing until its end. @default false */
+  readonly isHanging?: boolean;
 }
 
 /** An app of a few queries that poll, and a server that is down for a while. */
@@ -36,7 +41,11 @@ function open(outage: Outage, config: SteadfetchConfig | undefined) {
       new Headers(init?.headers).get('idempotency-key'),
     ]);
     const isDown = at >= outage.fromMs && at < outage.toMs;
-    return Promise.resolve(new Response('{}', { status: isDown ? 503 : 200 }));
+    const response = new Response('{}', { status: isDown ? 503 : 200 });
+    const hangsMs = isDown && outage.isHanging ? outage.toMs - at : 0;
+    const latencyMs = hangsMs + (outage.latencyMs ?? 0);
+    if (latencyMs === 0) return Promise.resolve(response);
+    return new Promise((resolve) => setTimeout(() => resolve(response), latencyMs));
   };
   vi.stubGlobal('fetch', send);
   const steady = config && createSteadfetch({ random: () => 0.5, ...config });
@@ -100,14 +109,13 @@ function open(outage: Outage, config: SteadfetchConfig | undefined) {
   };
 }
 
-async function run(outage: Outage, config: SteadfetchConfig | undefined, count = 5) {
+async function run(outage: Outage, config: SteadfetchConfig | undefined, liveMs = 250) {
   const app = open(outage, config);
-  for (let index = 0; index < count; index++) {
+  for (let index = 0; index < 5; index++) {
     app.poll(`/a?${index}`, 1000);
     await app.time.advance(130);
   }
-  // It shows soon when the server is back.
-  app.poll('/a?live', 250, { retry: false });
+  app.poll('/a?live', liveMs, { retry: false });
   await app.time.advance(outage.toMs + 6000);
   const report = app.steady?.report?.();
   app.close();
@@ -131,21 +139,56 @@ describe('createSteadfetch({ observe: observeOnly() })', () => {
     },
   );
 
-  test.each([6640, 12_640, 22_640, 32_640])(
-    'reports what then happens when it is switched on, in an outage until %i ms',
-    async (toMs) => {
-      const outage = { fromMs: 2500, toMs };
-      const observed = await run(outage, { observe: observeOnly() });
-      const on = await run(outage, {});
-      expect(observed.report).toEqual({
+  /** What it reports, what then happens when it is switched on, and when either sees the end of the outage. */
+  const compare = async (outage: Outage, liveMs: number) => {
+    const observed = await run(outage, { observe: observeOnly() }, liveMs);
+    const on = await run(outage, {}, liveMs);
+    expect(on.report).toBeUndefined();
+    const endSeenAt = ({ seen }: typeof on) => seen.find(([at]) => at >= outage.toMs)?.[0] ?? NaN;
+    return {
+      report: observed.report,
+      happens: {
         pauses: on.pauses,
         requestsSaved: observed.seen.length - on.seen.length,
         queriesAnswered: observed.failed - on.failed,
-      });
-      expect(on.pauses).toBeGreaterThan(5);
-      expect(on.report).toBeUndefined();
+      },
+      isSeenFirst: endSeenAt(observed) <= endSeenAt(on),
+    };
+  };
+
+  const lives = [100, 200, 250, 300, 500, 1000];
+  const lengths = [6640, 12_640, 22_640, 32_640];
+  test.each(
+    lives.flatMap((liveMs) => [0, 50, 300].map((latencyMs) => [liveMs, latencyMs] as const)),
+  )(
+    'reports what then happens when it is switched on, beside a poll every %i ms and with answers that take %i ms',
+    async (liveMs, latencyMs) => {
+      for (const toMs of lengths) {
+        const { report, happens, isSeenFirst } = await compare(
+          { fromMs: 2500, toMs, latencyMs },
+          liveMs,
+        );
+        // A request that the app does not make cannot show it that the outage is over.
+        expect([toMs, isDeepStrictEqual(report, happens)]).toEqual([toMs, isSeenFirst]);
+        expect(report?.pauses).toBeGreaterThan(4);
+      }
     },
   );
+
+  test('takes a probe between two requests of the app to fail as the first of them, so it finds the end one probe later', async () => {
+    const outage = { fromMs: 2500, toMs: 22_640 };
+    expect(await compare(outage, 300)).toEqual({
+      report: { pauses: 39, requestsSaved: 57, queriesAnswered: 40 },
+      happens: { pauses: 38, requestsSaved: 55, queriesAnswered: 40 },
+      isSeenFirst: false,
+    });
+  });
+
+  test('takes a request to hang while one of the app does', async () => {
+    const outage = { fromMs: 2500, toMs: 22_640, latencyMs: 50, isHanging: true };
+    const { report, happens } = await compare(outage, 1000);
+    expect([report?.pauses, happens.pauses]).toEqual([10, 10]);
+  });
 
   test('sends a write once, without a key, and retries nothing of its own', async () => {
     const app = open(

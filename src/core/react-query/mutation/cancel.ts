@@ -77,14 +77,17 @@ export function endOwnMutation(mutation: Mutation, isSessionOver: boolean): void
   const record = recordOf(mutation);
   record.leave();
   const { run, isBegun } = record;
-  const operation = run?.operation;
-  if (!instance || (operation && operation === instance.operations.current)) return;
+  if (!instance || (run && run.operation === instance.operations.current)) return;
+  const isWaiting = run !== undefined || mutation.state.isPaused;
   if (follow && isBegun) {
     if (!isSessionOver) inDevelopment(() => warnOfKept(instance.operations));
-  } else if (run?.isIdle()) {
-    if (isSessionOver) operation?.leave();
-    else operation?.hurry();
-  } else if (run || mutation.state.isPaused || isSessionOver) cancelMutation(mutation);
+  } else if (run?.isIdle()) endIdle(run, isSessionOver);
+  else if (isWaiting || isSessionOver) cancelMutation(mutation);
+}
+
+function endIdle({ operation }: MutationRun, isSessionOver: boolean): void {
+  if (isSessionOver) operation.leave();
+  else operation.hurry();
 }
 
 function warnOfKept(operations: Operations): void {

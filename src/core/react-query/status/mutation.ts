@@ -107,9 +107,10 @@ export function mutationStatus(
   const now = instance.clock.now();
   const report = own?.errors.reportOf(lastError, now) ?? reportOf(lastError, now);
   const operation = own ?? operationOf(report);
+  const maxAttempts = attemptsOf(mutation, lastError, operation, instance);
   const seen = (failures: number): Omit<Seen, 'phase'> => ({
     attempt: own?.attempt ?? failures,
-    maxAttempts: attemptsOf(mutation, lastError, operation, instance),
+    maxAttempts,
     lastError,
     operation,
   });
@@ -120,15 +121,22 @@ export function mutationStatus(
     return statusOf({ ...seen(failureCount), phase, end: (own?.errors ?? report).decision });
   }
   const wait = waitOf(operation, failureCount);
-  if (own) return statusOf({ ...seen(0), phase: 'active', wait });
-  // The end of the wait of a plain mutation is no event.
-  const isOver = (wait?.retryAt ?? now) <= now;
   return statusOf({
     ...seen(failureCount + 1),
     phase: 'active',
-    heldBy: holdOf(mutation, cache),
-    wait: isOver ? undefined : wait,
+    ...(own ? { wait } : plainWait(mutation, cache, wait, now)),
   });
+}
+
+/** Why a plain mutation waits. The end of its wait is no event. */
+function plainWait(
+  mutation: Mutation,
+  cache: MutationCache,
+  wait: Cause | undefined,
+  now: number,
+): Pick<Seen, 'heldBy' | 'wait'> {
+  const isOver = (wait?.retryAt ?? now) <= now;
+  return { heldBy: holdOf(mutation, cache), wait: isOver ? undefined : wait };
 }
 
 function attemptsOf(

@@ -1,0 +1,158 @@
+import type {
+  Query,
+  QueryClient,
+  QueryFunction,
+  QueryFunctionContext,
+  QueryKey,
+} from '@tanstack/react-query';
+import { systemClock } from '../../lib/clock.ts';
+import { type MadeBy, code } from '../../lib/input/made-by.ts';
+import { delayOfReactQuery } from '../../policy/backoff.ts';
+import { instanceOfSteady, register, registerPersister, registerSteady } from '../instance.ts';
+import type {
+  AnyPersister,
+  QueryPolicy,
+  Steadfetch,
+  SteadfetchConfig,
+  SteadyPersister,
+} from '../steadfetch.ts';
+import { Comparison } from './comparison.ts';
+import { KnownAnswers } from './known-answers.ts';
+import { ShadowQueries } from './shadow-queries.ts';
+
+/** The instance that the app has: its requests are sent once, without a key, a limit or a pause of ours. */
+const plain = ({ apis, policy, ...config }: SteadfetchConfig): SteadfetchConfig => ({
+  ...config,
+  apis: apis?.map(({ match, expect, endpoint, outcomes }) => ({
+    match,
+    expect,
+    endpoint,
+    outcomes,
+  })),
+  policy: { ...policy, maxRetries: 0, timeout: Infinity, whenDown: 'fail', whenBack: 'leave' },
+  health: false,
+  connectivity: undefined,
+  tabs: undefined,
+  rateLimit: undefined,
+  concurrency: undefined,
+});
+
+/** The code that observing brings: it makes one instance of two that it creates. */
+export interface ObserveCode {
+  readonly by: 'observeOnly';
+  readonly observe: (
+    config: SteadfetchConfig,
+    create: (config: SteadfetchConfig) => Steadfetch,
+  ) => Steadfetch;
+}
+
+/**
+ * Makes an instance that only watches, for `observe`: all is decided and told by `subscribe`, and nothing is changed.
+ * Queries have React Query's own retries; nothing is paused, keyed, limited or sent again. `steady.report()` says what
+ * would have been.
+ *
+ * @example
+ * ```ts
+ * import { createSteadfetch, observeOnly } from 'steadfetch';
+ *
+ * export const watching = createSteadfetch({ observe: observeOnly() });
+ * ```
+ */
+export function observeOnly(): MadeBy<'observeOnly'> {
+  const made: ObserveCode = { by: 'observeOnly', observe };
+  return { [code]: made };
+}
+
+/**
+ * An instance that only watches. All decisions are made by a second one, `ifOn`, which sends nothing: its requests are
+ * answered by what is known of those of the app.
+ */
+function observe(
+  config: SteadfetchConfig,
+  create: (config: SteadfetchConfig) => Steadfetch,
+): Steadfetch {
+  const answers = new KnownAnswers(config.clock ?? systemClock);
+  const comparison = new Comparison();
+  const real = create(plain(config));
+  const ifOn = create({
+    ...config,
+    connectivity: undefined,
+    tabs: undefined,
+    fetch: answers.transport,
+  });
+  const shadows = new ShadowQueries(ifOn, comparison);
+  real.subscribe((event) => {
+    if (event.type !== 'request:start' && event.type !== 'request:end') return;
+    answers.record(event);
+    if (event.type === 'request:end') return;
+    comparison.countRequest('app');
+    shadows.recordRequest(event);
+  });
+  ifOn.subscribe((event) => {
+    if (event.type === 'pause:start') comparison.countPause(event.operation.id);
+    if (event.type !== 'request:start') return;
+    comparison.countRequest('if-on');
+    answers.expect(event);
+  });
+
+  const instance = instanceOfSteady(real, 'observe');
+  const queries = register(
+    {
+      // React Query's own: it is there so that the instance is found by it.
+      retryDelay: delayOfReactQuery.bind(undefined),
+      persister: createPersister(real, shadows, comparison),
+      networkMode: 'online' as const,
+    },
+    instance,
+  );
+  const { fetch, rawFetch, json } = real;
+  const steady: Steadfetch = {
+    ...ifOn,
+    fetch,
+    rawFetch,
+    json,
+    // React Query's own `retry` is none: so only its calls that have one are retried.
+    defaultOptions: { queries, mutations: {} } as unknown as Steadfetch['defaultOptions'],
+    queryPolicy: () => queries as unknown as QueryPolicy,
+    mutationPolicy: () => ({}) as never,
+    report: () => comparison.report(),
+    dispose() {
+      shadows.dispose();
+      ifOn.dispose();
+      real.dispose();
+    },
+  };
+  // mutationOptions and others that are made of it send for real.
+  registerSteady(steady, instance);
+  return steady;
+}
+
+/** The persister of `real`, whose attempts the shadows follow. */
+function createPersister(
+  real: Steadfetch,
+  shadows: ShadowQueries,
+  comparison: Comparison,
+): SteadyPersister {
+  const own = real.defaultOptions.queries.persister as unknown as AnyPersister;
+  const watched = new Set<QueryClient>();
+  const watch = (app: QueryClient): void => {
+    if (watched.has(app)) return;
+    watched.add(app);
+    app.getQueryCache().subscribe((event) => {
+      const { type, query } = event;
+      if (type === 'updated' && event.action.type === 'error') comparison.countFailure('app');
+      if (type === 'observerRemoved' && query.getObserversCount() === 0)
+        shadows.hide(query.queryHash);
+      if (type === 'removed') shadows.forget(query.queryHash);
+    });
+  };
+  const persister = <T, K extends QueryKey>(
+    queryFn: QueryFunction<T, K>,
+    context: QueryFunctionContext<K>,
+    query: Query,
+  ): Promise<T> => {
+    watch(context.client);
+    return shadows.follow(query, () => own(queryFn, context, query) as Promise<T>);
+  };
+  return registerPersister(persister as SteadyPersister);
+}
