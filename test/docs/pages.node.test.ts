@@ -94,6 +94,19 @@ test('every warning of the library is written by warn(), which names its page', 
   );
 });
 
+test('the package carries the pages that its messages and its skill name, and no others', () => {
+  const { files } = JSON.parse(read('package.json')) as { readonly files: readonly string[] };
+  const ofSkills = skills.flatMap((skill) =>
+    [...read(skill).matchAll(/\]\(([^)#]*docs\/[^)#]*)/g)].map(([, path = '']) =>
+      join(dirname(skill), path),
+    ),
+  );
+  const named = namedPages().map((link) => join('docs', link.replace(/#.*/, '')));
+  expect(files.filter((file) => file.startsWith('docs/')).toSorted()).toEqual(
+    [...new Set([...named, ...ofSkills])].toSorted(),
+  );
+});
+
 test('the sidebar has every page of the site once, but for the start of the Japanese part', () => {
   const links = sidebar.flatMap(({ items = [] }) =>
     items.flatMap((item) => [item, ...(item.items ?? [])]),
@@ -106,12 +119,12 @@ test('the sidebar has every page of the site once, but for the start of the Japa
 
 test('a page links to each page of the folder of its name, and the sidebar has them in that order', () => {
   const fileOf = ({ link = '' }): string => `docs${link.replace(/\.html$/, '.md')}`;
-  const folders = sidebar
+  const folded = sidebar
     .flatMap(({ items = [] }) => items)
     .map((item) => [fileOf(item), item.items?.map(fileOf) ?? []] as const)
-    .filter(([page, folded]) => folded[0]?.startsWith(page.replace(/\.md$/, '/')));
-  expect(folders.length).toBeGreaterThan(10);
-  for (const [page, folded] of folders) {
+    .filter(([page, [first]]) => first?.startsWith(page.replace(/\.md$/, '/')));
+  expect(folded.length).toBeGreaterThan(10);
+  for (const [page, others] of folded) {
     const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path = '']) =>
       join(dirname(page), path),
     );
