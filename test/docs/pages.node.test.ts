@@ -129,9 +129,9 @@ test('a page links to each page of the folder of its name, and the sidebar has t
       join(dirname(page), path),
     );
     expect(
-      [...new Set(links)].filter((link) => folded.includes(link)),
+      [...new Set(links)].filter((link) => others.includes(link)),
       page,
-    ).toEqual(folded);
+    ).toEqual(others);
   }
 });
 
