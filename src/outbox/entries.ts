@@ -236,7 +236,7 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
   readonly state: EntryState;
   /** In epoch milliseconds, as all times. */
   readonly createdAt: number;
-  /** Attempts made so far, in whatever tab. */
+  /** Attempts made so far, in whatever tab: those that have sent something, or have failed without. */
   readonly attempts: number;
   readonly lastAttemptAt: number | undefined;
   /** When it is sent next; undefined while it waits behind an older one of its scope, and at its end. */

@@ -37,7 +37,7 @@ export interface OutboxContext {
    * ```
    */
   readonly takeKey: () => string;
-  /** Counted from 1, over all tabs and reloads. */
+  /** Counted from 1, over all tabs and reloads, also those that were only paused: `attempts` of the entry leaves these out. */
   readonly attempt: number;
   /** Aborted when the entry is discarded. `fetch`, `json` and `rawFetch` have it already. */
   readonly signal: AbortSignal;

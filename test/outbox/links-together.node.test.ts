@@ -6,6 +6,7 @@ import {
   type OutboxCipher,
   outboxHandler,
   outboxLinks,
+  type WorkerOutboxConfig,
 } from 'steadfetch/outbox';
 import { api, createBrowser, settle } from './rig.ts';
 
@@ -52,7 +53,10 @@ function start(maxAnswers = 1000) {
     server.rule = (arrival) => arrival.answer(200, { id: (ids += 1) });
   };
   /** @returns whether the browser is told that all is delivered. */
-  const sync = async (tag = `steadfetch ${name}`): Promise<string> => {
+  const sync = async (
+    options: Partial<WorkerOutboxConfig<typeof handlers>> = {},
+    tag = `steadfetch ${name}`,
+  ): Promise<string> => {
     const listeners: ((event: object) => void)[] = [];
     vi.stubGlobal('addEventListener', (_: string, listener: (event: object) => void) =>
       listeners.push(listener),
@@ -62,7 +66,7 @@ function start(maxAnswers = 1000) {
       handlers: { list: handlers.list },
       name: `${name} of the worker`,
     });
-    deliverOnSync({ steady, handlers, name, cipher, links });
+    deliverOnSync({ steady, handlers, name, cipher, links, ...options });
     let outcome = 'nothing to do';
     const waitUntil = (work: Promise<unknown>): void => {
       outcome = 'under way';
@@ -124,6 +128,20 @@ describe('references, a cipher, merging and a service worker together', () => {
     expect(lines().at(-1)).toBe('/lists/7/items {"name":"Oat","count":1}');
   });
 
+  test('a worker that has no cipher sends nothing that is encrypted, and the next page does', async () => {
+    const { open, sync, answerAll, lines, pass } = start();
+    const page = open();
+    await page.outbox.submit('list', { title: 'Food' }).saved;
+    page.crash();
+    answerAll();
+    const { length } = lines();
+    expect(await sync({ cipher: undefined })).toBe('delivered');
+    expect(lines()).toHaveLength(length);
+    open();
+    await pass(1000);
+    expect(lines().slice(length)).toEqual(['/lists {"title":"Food"}']);
+  });
+
   test('of another user’s tag it touches nothing', async () => {
     const { open, sync, server, name } = start();
     const page = open();
@@ -131,7 +149,7 @@ describe('references, a cipher, merging and a service worker together', () => {
     await settle();
     page.crash();
     const { length } = server.arrivals;
-    expect(await sync(`steadfetch ${name} of another user`)).toBe('delivered');
+    expect(await sync({}, `steadfetch ${name} of another user`)).toBe('delivered');
     expect(server.arrivals).toHaveLength(length);
   });
 });

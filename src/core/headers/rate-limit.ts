@@ -106,16 +106,15 @@ export function readRateLimit(
 type ReadHeader = (name: string) => string | null | undefined;
 type ReadLimits = (header: ReadHeader, nowMs: number) => readonly RateLimitState[];
 
+const limit = (remaining: number, resetAt: number): RateLimitState => ({ remaining, resetAt });
+
 const readDigits = (text: string | null | undefined): number =>
   Number(/^\d{1,15}(\.\d{1,15})?$/.exec(text ?? '')?.[0]);
 
 const standardLimits: ReadLimits = (header, nowMs) => {
   const policies = new Map(readListItems(header('ratelimit-policy')));
   return readListItems(header('ratelimit')).map(
-    ([name, { r = NaN, t = policies.get(name)?.w ?? NaN }]) => ({
-      remaining: r,
-      resetAt: nowMs + t * 1000,
-    }),
+    ([name, { r = NaN, t = policies.get(name)?.w ?? NaN }]) => limit(r, nowMs + t * 1000),
   );
 };
 
@@ -125,8 +124,8 @@ const shopify: ReadLimits = (header, nowMs) => {
   // Shopify's Retry-After has a fraction, which the standard does not allow.
   const seconds = /^\d{1,9}\.\d{1,9}$/.exec(header('retry-after') ?? '')?.[0];
   return [
-    { remaining: Math.max(0, Number(size) - Number(used)), resetAt: nowMs + leakMs },
-    { remaining: 0, resetAt: nowMs + Math.ceil(Number(seconds) * 1000) },
+    limit(Math.max(0, Number(size) - Number(used)), nowMs + leakMs),
+    limit(0, nowMs + Math.ceil(Number(seconds) * 1000)),
   ];
 };
 
@@ -137,12 +136,8 @@ const readDeclared =
       format === 'delta-seconds' ? 0 : (parseHttpDate(header('date') ?? '', nowMs) ?? nowMs);
     const resetMs = readDigits(header(reset)) * (format === 'epoch-ms' ? 1 : 1000);
     // Rounded to the safe side: no request is sent too early, and none too many.
-    return [
-      {
-        remaining: Math.floor(readDigits(header(remaining))),
-        resetAt: nowMs + Math.ceil(resetMs - serverNowMs),
-      },
-    ];
+    const resetAt = nowMs + Math.ceil(resetMs - serverNowMs);
+    return [limit(Math.floor(readDigits(header(remaining))), resetAt)];
   };
 
 const dialects: Readonly<Record<RateLimitDialect['dialect'], ReadLimits>> = {

@@ -199,6 +199,7 @@ export function layer(base: Policy, ...layers: readonly (PolicyOptions | undefin
 }
 
 const choices: Readonly<Record<string, readonly string[]>> = {
+  // Not the keys of `presets`, which the smallest bundle leaves out.
   preset: ['interactive', 'background', 'critical'],
   backoff: ['full', 'equal', 'decorrelated', 'proportional', 'none'],
   whenDown: ['pause', 'fail'],

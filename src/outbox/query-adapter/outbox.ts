@@ -177,7 +177,7 @@ export interface Outbox<
   readonly retryAll: () => Promise<void>;
   /**
    * Sends an entry with other variables, under a new key. Where it may have been done already, it may
-   * be done twice: `processed` says so.
+   * be done twice: `processed` says so. `retry`, `edit` and `discard` know it by the key from before, too.
    *
    * @returns the new key; undefined when there is no such entry, or it is being sent.
    */
