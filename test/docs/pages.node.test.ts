@@ -119,19 +119,17 @@ test('the sidebar has every page of the site once, but for the start of the Japa
 
 test('a page links to each page of the folder of its name, and the sidebar has them in that order', () => {
   const fileOf = ({ link = '' }): string => `docs${link.replace(/\.html$/, '.md')}`;
-  const folded = sidebar
+  const pagesWithFolder = sidebar
     .flatMap(({ items = [] }) => items)
-    .map((item) => [fileOf(item), item.items?.map(fileOf) ?? []] as const)
-    .filter(([page, [first]]) => first?.startsWith(page.replace(/\.md$/, '/')));
-  expect(folded.length).toBeGreaterThan(10);
-  for (const [page, others] of folded) {
+    .map((item) => ({ page: fileOf(item), others: item.items?.map(fileOf) ?? [] }))
+    .filter(({ page, others: [first] }) => first?.startsWith(page.replace(/\.md$/, '/')));
+  expect(pagesWithFolder.length).toBeGreaterThan(10);
+  for (const { page, others } of pagesWithFolder) {
     const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path = '']) =>
       join(dirname(page), path),
     );
-    expect(
-      [...new Set(links)].filter((link) => others.includes(link)),
-      page,
-    ).toEqual(others);
+    const linked = [...new Set(links)].filter((link) => others.includes(link));
+    expect(linked, page).toEqual(others);
   }
 });
 
