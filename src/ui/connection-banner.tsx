@@ -223,7 +223,7 @@ function useOver(
     return () => systemClock.clearTimeout(timer);
   }, [isOver]);
   if (!isOver) return undefined;
-  return (was.trouble === 'offline' || was.trouble === 'down') ? 'back' : 'restored';
+  return was.trouble === 'offline' || was.trouble === 'down' ? 'back' : 'restored';
 }
 
 /** A trouble, and the latest recovery of anything. */
