@@ -223,7 +223,7 @@ function useOver(
     return () => systemClock.clearTimeout(timer);
   }, [isOver]);
   if (!isOver) return undefined;
-  return /^(offline|down)$/.test(`${was.trouble}`) ? 'back' : 'restored';
+  return /^(offline|down)$/.test(was.trouble) ? 'back' : 'restored';
 }
 
 /** A trouble, and the latest recovery of anything. */
