@@ -119,7 +119,7 @@ function EntryRow({ entry, words, name, outbox, edit, onDiscard }: EntryRowProps
   const isDead = state === 'dead';
   const close = (): void => setAsks('nothing');
   const keep = (): void => setAsks('kept');
-  const ask = (): void => setAsks('discard');
+  const startDiscard = (): void => setAsks('discard');
   const discard = (): unknown => onDiscard(key);
   const send = (variables: unknown): void => {
     close();
@@ -157,7 +157,12 @@ function EntryRow({ entry, words, name, outbox, edit, onDiscard }: EntryRowProps
           {isDead && edit && (
             <Action label={texts.edit} describes={name} onPress={() => setAsks('edit')} />
           )}
-          <Action label={texts.discard} describes={name} onPress={ask} isFirst={asks === 'kept'} />
+          <Action
+            label={texts.discard}
+            describes={name}
+            onPress={startDiscard}
+            isFirst={asks === 'kept'}
+          />
         </div>
       )}
     </Item>
