@@ -10,7 +10,7 @@ import {
 import { systemClock } from '../core/lib/clock.ts';
 import { keepIfSame, type Readable } from '../core/lib/store.ts';
 import {
-  UnloadedQueries,
+  createUnloaded,
   findInstance,
   loaded,
   type Instance,
@@ -137,7 +137,7 @@ function useConnectionView(instance: Instance, origin: string | undefined): Bann
   const network = useMemo(() => networkOf(instance), [instance]);
   const known = useSyncExternalStore(network.subscribe, network.getState, () => online);
   const queries = useMemo(
-    () => new UnloadedQueries(client, instance, origin),
+    () => createUnloaded(client, instance, origin),
     [client, instance, origin],
   );
   const unloaded = useSyncExternalStore(queries.subscribe, queries.getState, () => loaded);
@@ -223,7 +223,7 @@ function useOver(
     return () => systemClock.clearTimeout(timer);
   }, [isOver]);
   if (!isOver) return undefined;
-  return was.trouble === 'offline' || was.trouble === 'down' ? 'back' : 'restored';
+  return /^(offline|down)$/.test(was.trouble) ? 'back' : 'restored';
 }
 
 /** A trouble, and the latest recovery of anything. */

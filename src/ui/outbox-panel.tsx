@@ -119,7 +119,7 @@ function EntryRow({ entry, words, name, outbox, edit, onDiscard }: EntryRowProps
   const isDead = state === 'dead';
   const close = (): void => setAsks('nothing');
   const keep = (): void => setAsks('kept');
-  const confirmDiscard = (): void => setAsks('discard');
+  const startDiscard = (): void => setAsks('discard');
   const discard = (): unknown => onDiscard(key);
   const send = (variables: unknown): void => {
     close();
@@ -160,7 +160,7 @@ function EntryRow({ entry, words, name, outbox, edit, onDiscard }: EntryRowProps
           <Action
             label={texts.discard}
             describes={name}
-            onPress={confirmDiscard}
+            onPress={startDiscard}
             isFirst={asks === 'kept'}
           />
         </div>

@@ -143,16 +143,15 @@ interface StatusContentProps extends RetryStatusView {
 }
 
 function StatusContent({ isQuery, isAgain, ...view }: StatusContentProps): ReactElement | null {
-  const { status, title, detail, retryAt, retryNow, cancel } = view;
-  if (title === '' || status === 'succeeded') return null;
+  const { status, retryAt, retryNow, cancel } = view;
+  if (view.title === '' || status === 'succeeded') return null;
   const isSending = status === 'sending';
   const isUnderWay = underWay.includes(status);
   // A mutation that has ended is repeated with its own button.
   const canRetry = isUnderWay ? !isSending || isAgain : isQuery && failures.includes(status);
   return (
     <Words
-      title={title}
-      detail={detail}
+      {...view}
       retryAt={isUnderWay ? retryAt : undefined}
       onRetry={canRetry ? retryNow : undefined}
       onCancel={isUnderWay ? cancel : undefined}

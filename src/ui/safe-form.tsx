@@ -155,13 +155,12 @@ interface FormStatusProps extends RetryState, RetryControls, StatusWords {
 }
 
 function FormStatus({ isPending, isSuccess, submitText, ...view }: FormStatusProps): ReactElement {
-  const { status, title, detail, retryAt, retryNow, cancel } = view;
+  const { status, retryAt, retryNow, cancel } = view;
   const texts = useTexts();
   const isWaiting = isPending && (status === 'waiting' || status === 'paused');
   return (
     <Words
-      title={title}
-      detail={detail}
+      {...view}
       retryAt={isWaiting ? retryAt : undefined}
       onRetry={isWaiting ? retryNow : undefined}
       onCancel={isPending ? cancel : undefined}

@@ -5,6 +5,7 @@ import { succeeded } from '../fetch/attempt/classify.ts';
 import { accept } from '../fetch/attempt/answer.ts';
 import { endExtensions, type Extension, type Recovery } from '../fetch/extension.ts';
 import { readHeaders } from '../fetch/init.ts';
+import { mayBeDone } from '../idempotency/interpret-response.ts';
 import { callApp, isBoolean, reporterOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
@@ -164,13 +165,8 @@ const isConflict = ({ status, inProgress }: HttpFailure): boolean =>
   (status === 409 || status === 412) && !inProgress;
 
 /** Unknown if an earlier attempt may have won. */
-function processedOf({ request, effect }: Attempt, { processed }: HttpFailure): Processed {
-  const { operation, name, step } = request;
-  const { effects, submission } = operation;
-  const mayBeOurs =
-    submission?.wasSent || effects.mayBeDone({ request: name, key: step?.key }, effect);
-  return mayBeOurs ? 'unknown' : processed;
-}
+const processedOf = (attempt: Attempt, { processed }: HttpFailure): Processed =>
+  mayBeDone(attempt, attempt.request.step?.key) ? 'unknown' : processed;
 
 /** No attempt of this request has won. Another request of the mutation may have taken effect. */
 function refuseAll({ request, effect }: Attempt, refusal: HttpFailure): HttpFailure {

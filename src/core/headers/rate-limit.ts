@@ -193,7 +193,7 @@ export function rateLimitFields(
   declared?: DeclaredRateLimit | RateLimitDialect,
 ): MadeBy<'rateLimitFields'> {
   inDevelopment(() => declared && check(declared));
-  const isGitHub = !!declared && 'dialect' in declared && declared.dialect === 'github';
+  const { dialect } = (declared ?? {}) as Partial<RateLimitDialect>;
   const read: RateLimitCode['read'] = (headers, nowMs) =>
     readRateLimit((name) => headers.get(name), nowMs, declared);
   const made: RateLimitCode = {
@@ -202,7 +202,8 @@ export function rateLimitFields(
     readRefusal(refusal, headers, nowMs) {
       // GitHub's primary limit, and its secondary ones.
       const isLimit = headers.get('x-ratelimit-remaining') === '0' || headers.has('retry-after');
-      if (!isGitHub || !isLimit || ![403, 429].includes(refusal.status)) return undefined;
+      if (dialect !== 'github' || !isLimit || ![403, 429].includes(refusal.status))
+        return undefined;
       const { resetAt } = read(headers, nowMs) ?? {};
       const untilReset = resetAt === undefined ? undefined : resetAt - nowMs;
       return { ...refusal, status: 429, retryAfterMs: refusal.retryAfterMs ?? untilReset };

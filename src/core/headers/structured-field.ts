@@ -58,7 +58,7 @@ export function readListItems(field: string | null | undefined): readonly ListIt
   return /[^ \t]/.test(rest) ? [] : items;
 }
 
-const stringItem = new RegExp(
+const stringItem = /* @__PURE__ */ new RegExp(
   `^ *"((?:[ !#-[\\]-~]|\\\\["\\\\])*)"(?:; *${key}(?:=${bareItem})?)* *$`,
 );
 

@@ -30,7 +30,7 @@ export async function interpretAnswer(
   const isConflict = isByStatus && given.status === 409 && !isReplayed;
   const running = isConflict ? call('inProgress') : false;
   inDevelopment(() => {
-    if (running === undefined && !profile.inProgress && !mayBeDone(attempt, step))
+    if (running === undefined && !profile.inProgress && !mayBeDone(attempt, step.key))
       warnOfConflict(attempt.context.operations, attempt.request);
   });
   const shouldRetry =
@@ -57,7 +57,7 @@ function refusalOf(
   }
   // A stored answer is the answer to its key, also to the attempts before.
   const isStored = isReplayed || (!!api?.idempotency?.refusalIsStored && storable.includes(status));
-  if (!isStored && mayBeDone(attempt, step)) return 'unknown';
+  if (!isStored && mayBeDone(attempt, step.key)) return 'unknown';
   if (!transient.includes(status)) recordRefusal(attempt, step);
   return processed;
 }
@@ -94,7 +94,7 @@ function readFlag({ headers }: Response, ...names: readonly string[]): boolean |
 }
 
 /** Whether an earlier attempt may have done it: this attempt does not undo that. */
-function mayBeDone({ request, effect }: Attempt, { key }: Step): boolean {
+export function mayBeDone({ request, effect }: Attempt, key: string | undefined): boolean {
   const { operation, name } = request;
   const { submission, effects } = operation;
   return !!submission?.wasSent || effects.mayBeDone({ request: name, key }, effect);
@@ -124,7 +124,7 @@ export function refuseForgotten(attempt: Attempt, step: Step): void {
   const born =
     submission && !step.refusals ? submission : { createdAt: step.sentAt ?? clock.now() };
   const why = whyForgotten(born, api?.idempotency?.lifetimeMs ?? Infinity, clock);
-  if (!why || !mayBeDone(attempt, step)) return;
+  if (!why || !mayBeDone(attempt, step.key)) return;
   const outcome: Failure = { kind: why, processed: 'unknown' };
   const reason =
     why === 'expired'

@@ -64,8 +64,6 @@ interface Place {
   readonly to: number;
 }
 
-const nesting: Readonly<Record<string, number>> = { '{': 1, '[': 1, '}': -1, ']': -1 };
-
 /** Finds the object or the text at a path in the text of a JSON object. */
 function locate(text: string, path: readonly string[]): Place {
   let [depth, found, openAt, from] = [0, -1, 0, -1];
@@ -76,9 +74,10 @@ function locate(text: string, path: readonly string[]): Place {
     if (from >= 0 && isString) return { openAt, from, to };
     if (token === '{' && isNext) {
       openAt = to;
-      if (++found === path.length) break;
+      found++;
     }
-    depth += nesting[token] ?? 0;
+    if ('{['.includes(token)) depth++;
+    else if (!isString) depth--;
     // A name, in the object that was found last.
     const isName = token.endsWith(':') && depth === found + 1;
     isNext = isName && JSON.parse(token.slice(0, -1)) === path[found];
