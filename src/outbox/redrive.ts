@@ -56,10 +56,13 @@ export class Redrive {
     try {
       const entry = await engine.store.find(id);
       if (!receipts.isOpen(id, known)) return;
+      const key = entry?.id ?? id;
+      // Another tab has edited it.
+      if (entry && key !== id) receipts.rename(id, key, entry);
       if (entry?.state === 'done') {
-        receipts.resolve(id, await codec.decode(entry.result).catch(() => undefined));
-        await engine.store.acknowledge(id);
-      } else if (entry?.state === 'dead') receipts.reject(id, toDeadLetter(entry));
+        receipts.resolve(key, await codec.decode(entry.result).catch(() => undefined));
+        await engine.store.acknowledge(key);
+      } else if (entry?.state === 'dead') receipts.reject(key, toDeadLetter(entry));
       else if (!entry && delivered) receipts.resolve(id, delivered.data);
       else if (!entry && isOnDisk) receipts.reject(id, gone(known.facts));
     } catch (error) {
