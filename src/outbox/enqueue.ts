@@ -163,6 +163,8 @@ export class Enqueuer {
       await discard(id);
       throw discarded(entry);
     }
+    // It is there already, under the key that an edit has given it.
+    if (kept.entry.id !== id) receipts.rename(id, kept.entry.id, kept.entry);
     receipts.save(kept);
     if (!this.#isOver) await onKept(kept.entry, isDurable);
     return { isDurable };

@@ -49,23 +49,31 @@ export class Redrive {
 
   /** Ends the receipt here as the entry on the disk has ended; `delivered` is the word of another tab. Never rejects. */
   async resolve(id: string, delivered?: { readonly data: unknown }): Promise<void> {
-    const { clock, codec, receipts, storage, engine } = this.#parts;
+    const { clock, receipts, storage, engine } = this.#parts;
     const known = receipts.get(id);
     const isOnDisk = known?.savedIn !== undefined;
     if (!known || (isOnDisk && !storage.generation)) return;
     try {
       const entry = await engine.store.find(id);
       if (!receipts.isOpen(id, known)) return;
-      if (entry?.state === 'done') {
-        receipts.resolve(id, await codec.decode(entry.result).catch(() => undefined));
-        await engine.store.acknowledge(id);
-      } else if (entry?.state === 'dead') receipts.reject(id, toDeadLetter(entry));
-      else if (!entry && delivered) receipts.resolve(id, delivered.data);
-      else if (!entry && isOnDisk) receipts.reject(id, gone(known.facts));
+      if (entry) await this.#endAs(entry, id);
+      else if (delivered) receipts.resolve(id, delivered.data);
+      else if (isOnDisk) receipts.reject(id, gone(known.facts));
     } catch (error) {
       storage.showError(error);
       startAlarm(clock, errorPauseMs, () => void this.resolve(id, delivered));
     }
+  }
+
+  /** `known`: the key that the receipt has. Another tab may have edited the entry since. */
+  async #endAs(entry: Row, known: string): Promise<void> {
+    const { codec, receipts, engine } = this.#parts;
+    const { id } = entry;
+    if (id !== known) receipts.rename(known, id, entry);
+    if (entry.state === 'done') {
+      receipts.resolve(id, await codec.decode(entry.result).catch(() => undefined));
+      await engine.store.acknowledge(id);
+    } else if (entry.state === 'dead') receipts.reject(id, toDeadLetter(entry));
   }
 
   /** This tab could not deliver it, either. */

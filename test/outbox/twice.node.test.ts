@@ -158,3 +158,26 @@ test('an entry that is submitted once more, under its key, while its end is writ
     expect(await rows()).toEqual([]);
   }
 });
+
+test('a press under the key that an entry had before it was edited is not another entry, and ends as that does', async () => {
+  const { openTab, server, pass } = createBrowser();
+  const { outbox, client } = openTab({ handlers: shop });
+  const { idempotencyKey: key, delivered } = outbox.submit('order', 'lamp');
+  await settle();
+  server.arrivals[0]?.answer(422);
+  await delivered.catch(() => {});
+  await settle();
+  const edited = await outbox.edit(key, 'chair');
+  await settle();
+  const options = outbox.mutationOptions('order');
+  const submissionOf = (): Submission => new Submission({ key, createdAt: epochMs });
+  const mutationFn = extendMutation('test', options.mutationFn, { submissionOf });
+  const again = client.getMutationCache().build(client, { ...options, mutationFn });
+  const answer = again.execute('lamp');
+  await settle();
+  expect(await outbox.list()).toMatchObject([{ idempotencyKey: edited }]);
+  server.arrivals[1]?.answer(201, { id: 7 });
+  await pass(100);
+  expect(await answer).toEqual({ id: 7 });
+  expect(server.arrivals.map(({ body }) => body)).toEqual(['"lamp"', '"chair"']);
+});

@@ -4,7 +4,7 @@ import type { Kept } from '../receipts.ts';
 import type { EntryStorage } from '../storage.ts';
 import { DatabaseError } from '../store/disk.ts';
 import { refersTo } from '../store/linked.ts';
-import { isInPage, pageFence } from '../store/memory.ts';
+import { pageFence } from '../store/memory.ts';
 import type { NewRow, Row, Unplaced } from '../store/row.ts';
 import { type Revived, RowStore } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
@@ -33,13 +33,7 @@ export class Engine {
   constructor(page: OutboxPage, storage: EntryStorage, listener: EntryListener) {
     const onError = storage.showError;
     const store = new RowStore(storage, page.links?.rows);
-    // An entry that was cleared while it waited at the gate does not go.
-    const record: RowStore['recordRequest'] = async (entry, ...recorded) =>
-      (isInPage(entry) || page.clearing() === undefined) && store.recordRequest(entry, ...recorded);
-    const { read } = store;
-    const delivery = new Delivery(page, { recordRequest: record, read }, (entry, operation) =>
-      this.#show(entry, operation),
-    );
+    const delivery = new Delivery(page, store, (entry, operation) => this.#show(entry, operation));
     this.#page = page;
     this.#storage = storage;
     this.#onChange = listener.onChange;

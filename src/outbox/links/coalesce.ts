@@ -61,7 +61,7 @@ const mergeUnsent: CoalesceCode['merge'] = async (entry, parts, forget) => {
     const earlier = await engine.store.read((tx) => lastOf(tx, thing));
     const isMergeable = earlier && isUnsent(earlier);
     const next = isMergeable && (await merge(entry, earlier, coalescing, parts));
-    const merged = next && (await replaceUnsent(parts, { earlier, entry, next }));
+    const merged = next && (await replaceUnsent(parts, earlier, entry, next));
     if (!merged) return undefined;
     announce(merged, parts, forget);
     const { row } = merged;
@@ -132,19 +132,15 @@ async function merge(
   return { ...earlier, ...own, ...named, variables: sealed };
 }
 
-interface Replacement {
-  readonly earlier: Row;
-  readonly entry: Unplaced;
-  readonly next: Row;
-}
-
 /**
  * @returns undefined where that may not be: it is being sent, another entry lies between the two, or an answer has
  *   given it another scope since it was read.
  */
 function replaceUnsent(
   { clock, engine }: OutboxParts,
-  { earlier, entry, next }: Replacement,
+  earlier: Row,
+  entry: Unplaced,
+  next: Row,
 ): Promise<Merged | undefined> {
   const { id, thing = '', scope } = entry;
   const nowMs = clock.now();

@@ -91,11 +91,16 @@ function checkConfig(config: object): void {
 }
 
 function checkValues({ parallel = 4, user = 'none' }: OutboxConfig<AnyOutboxHandlers>): void {
-  const isDevelopment = process.env.NODE_ENV !== 'production';
+  const rejectValue = (name: string, value: unknown, allowed: string | false): never =>
+    reject('createOutbox', name, value, allowed);
   if (!Number.isSafeInteger(parallel) || parallel < 1)
-    reject('createOutbox', 'parallel', parallel, isDevelopment && 'a whole number from 1');
+    rejectValue(
+      'parallel',
+      parallel,
+      process.env.NODE_ENV !== 'production' && 'a whole number from 1',
+    );
   if (typeof user !== 'string' || !user)
-    reject('createOutbox', 'user', user, isDevelopment && 'a text that is not empty');
+    rejectValue('user', user, process.env.NODE_ENV !== 'production' && 'a text that is not empty');
 }
 
 function createCore<H extends AnyOutboxHandlers>(
