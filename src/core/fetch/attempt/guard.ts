@@ -121,7 +121,11 @@ export class Guard {
     try {
       content = await this.#receive(name, isOwn);
     } catch (cause) {
-      if (isOwn && !attempt.signal.aborted) throw notParsed(attempt, cause, original);
+      if (isOwn && !attempt.signal.aborted) {
+        // There is nothing that it could read.
+        if (parse === parseContent && own(this.#source, 'body') === null) return null;
+        throw notParsed(attempt, cause, original);
+      }
       content = await this.#receiveAgain(name, cause);
     }
     attempt.end();
