@@ -79,8 +79,8 @@ export function createAdmissions(
   // Without an async function: thousands may be kept waiting.
   const wait = (request: SteadyRequest, admission: Admission): Promise<Sending> => {
     const { operation, signal } = request;
-    const ask = askOf(operation, request, surroundings);
-    return pauseAt(admission, ask, operation, signal, waits).then((release) => {
+    const wanted = permitRequestOf(operation, request, surroundings);
+    return pauseAt(admission, wanted, operation, signal, waits).then((release) => {
       if (release === 'expired') throw refuse(operation, request, admission);
       if (release === 'dropped') throw dropped(request, request.signal);
       return grant(request, admission, release);
@@ -110,8 +110,8 @@ export function createAdmissions(
     async pauseBefore(operation) {
       const { at } = operation.route;
       if (!at) return true;
-      const ask = askOf(operation, at.sent, surroundings);
-      const release = await pauseAt(at.admission, ask, operation, undefined, waits);
+      const wanted = permitRequestOf(operation, at.sent, surroundings);
+      const release = await pauseAt(at.admission, wanted, operation, undefined, waits);
       if (release === 'expired') {
         const error = refuse(operation, at.sent, at.admission);
         throw isNotSentError(error) ? toClientError(error, at.sent) : error;
@@ -132,7 +132,7 @@ const mayBeLocal = ({ operation, method }: SteadyRequest, around: Surroundings):
   operation.isLone && around.network.isOffline() && !isSafeMethod(method) && around.mayBeLocal();
 
 /** What a request, or the next attempt of an operation, asks of the admission of its origin. */
-function askOf(operation: Operation, sent: SentRequest, around: Surroundings): Ask {
+function permitRequestOf(operation: Operation, sent: SentRequest, around: Surroundings): Ask {
   const { priority, whenDown, maxPauseMs } = operation.policyOf(sent);
   return {
     ...targetOf(operation, sent),
