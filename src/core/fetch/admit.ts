@@ -79,7 +79,7 @@ export function createAdmissions(
   // Without an async function: thousands may be kept waiting.
   const wait = (request: SteadyRequest, admission: Admission): Promise<Sending> => {
     const { operation, signal } = request;
-    const wanted = wantedBy(operation, request, surroundings);
+    const wanted = permitRequestOf(operation, request, surroundings);
     return pauseAt(admission, wanted, operation, signal, waits).then((release) => {
       if (release === 'expired') throw refuse(operation, request, admission);
       if (release === 'dropped') throw dropped(request, request.signal);
@@ -110,7 +110,7 @@ export function createAdmissions(
     async pauseBefore(operation) {
       const { at } = operation.route;
       if (!at) return true;
-      const wanted = wantedBy(operation, at.sent, surroundings);
+      const wanted = permitRequestOf(operation, at.sent, surroundings);
       const release = await pauseAt(at.admission, wanted, operation, undefined, waits);
       if (release === 'expired') {
         const error = refuse(operation, at.sent, at.admission);
@@ -132,7 +132,7 @@ const mayBeLocal = ({ operation, method }: SteadyRequest, around: Surroundings):
   operation.isLone && around.network.isOffline() && !isSafeMethod(method) && around.mayBeLocal();
 
 /** The request for admission of a request, or of the next attempt of an operation. */
-function wantedBy(operation: Operation, sent: SentRequest, around: Surroundings): Ask {
+function permitRequestOf(operation: Operation, sent: SentRequest, around: Surroundings): Ask {
   const { priority, whenDown, maxPauseMs } = operation.policyOf(sent);
   return {
     ...targetOf(operation, sent),

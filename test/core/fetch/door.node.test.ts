@@ -22,6 +22,7 @@ async function serve(): Promise<string> {
       request.resume();
       const [, path = ''] = /^\/(\w*)/.exec(request.url ?? '') ?? [];
       if (path === 'hang') return;
+      if (path === 'nothing') return void response.writeHead(204).end();
       response.writeHead(path === 'refused' ? 409 : 200, { 'content-type': 'application/json' });
       if (path === 'late' || path === 'broken') response.flushHeaders();
       if (path === 'large') return void response.end(JSON.stringify('x'.repeat(200_000)));
@@ -312,6 +313,17 @@ describe.each(Object.entries(interceptors))('a json of its own %s', (_, intercep
     expect([response.status, await response.json()]).toEqual([409, whole]);
   });
 });
+
+test.each(['that reads a clone', 'of a subclass', 'of a proxy'])(
+  'nothing is null for steady.json, also for a json of its own %s',
+  async (name) => {
+    const intercept = interceptors[name] as (response: Response) => Response;
+    const transport: Transport = async (input, init) => intercept(await fetch(input, init));
+    expect(await createSteadfetch({ fetch: transport }).json(`${await serve()}/nothing`)).toBe(
+      null,
+    );
+  },
+);
 
 test('a reader of its own that throws ends in its own error, and one that is too late in ours', async () => {
   const broken = new Error('not decrypted');

@@ -71,6 +71,8 @@ const wrappings: readonly (readonly [string, (response: Response) => unknown])[]
   ['a clone', (response) => Object.assign(new Error('503'), { response: response.clone() })],
   ['a cause', (response) => new Error('x', { cause: new Error('y', { cause: response }) })],
   ['`networkError`', (response) => Object.assign(new Error('x'), { networkError: { response } })],
+  ['a status', ({ status }) => Object.assign(new Error('503'), { status })],
+  ['a plain object with a status', ({ status }) => ({ status, message: '503' })],
   ['nothing but a text', () => new Error('it did not work')],
   ['no object', () => 'no'],
 ];

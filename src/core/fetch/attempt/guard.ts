@@ -107,7 +107,7 @@ export class Guard {
     const { kept, native, target } = this.#source;
     if (native !== target || kept) return false;
     const isMocked = process.env.NODE_ENV !== 'production' && !this.isStreaming && isMock(target);
-    return isMocked || isReplaced(target, name);
+    return isMocked || (target as Readers)[name] !== readersBeneath(target)[name];
   }
 
   /** Reads all of it. `parse` makes the value of its JSON. */
@@ -121,7 +121,11 @@ export class Guard {
     try {
       content = await this.#receive(name, isOwn);
     } catch (cause) {
-      if (isOwn && !attempt.signal.aborted) throw notParsed(attempt, cause, original);
+      if (isOwn && !attempt.signal.aborted) {
+        // There is nothing that it could read.
+        if (parse === parseContent && own(this.#source, 'body') === null) return null;
+        throw notParsed(attempt, cause, original);
+      }
       content = await this.#receiveAgain(name, cause);
     }
     attempt.end();
@@ -304,19 +308,22 @@ function wrap(source: Source): Response {
   return Object.create(source.target, { ...descriptors, ...membersOf(source.target) }) as Response;
 }
 
-/** Whether an interceptor, a proxy or a subclass has put a reader of its own over that of the platform. */
-function isReplaced(given: object, name: ReaderName): boolean {
-  let holder: object | null = given;
-  while (holder && !Object.hasOwn(holder, 'status'))
-    holder = Object.getPrototypeOf(holder) as object | null;
-  return Reflect.get(given, name) !== Reflect.get(holder ?? given, name);
+type Readers = Readonly<Record<ReaderName, unknown>>;
+
+/** The platform's own readers of an answer: an interceptor, a proxy or a subclass may have put others over them. */
+function readersBeneath(given: object): Readers {
+  let at: object | null = given;
+  while (at && !Object.hasOwn(at, 'status')) at = Object.getPrototypeOf(at) as object | null;
+  return (at ?? given) as Readers;
 }
 
 /** Those of the platform keep all they have out of sight; polyfills, and what tests make by hand, do not. */
 function hasNativeShape(given: Response): boolean {
   const isBare = Object.isExtensible(given) && Object.keys(given).length === 0;
   const isOfPlatform = Object.prototype.toString.call(given) === '[object Response]';
-  return isBare && isOfPlatform && !readers.some((name) => isReplaced(given, name));
+  if (!isBare || !isOfPlatform) return false;
+  const beneath = readersBeneath(given);
+  return readers.every((name) => given[name] === beneath[name]);
 }
 
 /**

@@ -48,8 +48,7 @@ export function readForeign(
   let answer: Foreign | undefined;
   let at: Foreign | undefined = error;
   for (let depth = 0; !failure && isObject(at) && depth < maxCauses; depth++) {
-    const given: Foreign | undefined = at.response ?? at.meta?.response ?? at.context;
-    answer = isObject(given) ? given : at;
+    answer = [at.response, at.meta?.response, at.context].find(isObject) ?? at;
     const known = find?.(at) ?? find?.(answer);
     // The decision was about that error, not about this one.
     if (known) return { ...known, decision: undefined };

@@ -320,14 +320,10 @@ export function speakForAll(error: unknown, failure: Failure, processed: Process
   return outcome;
 }
 
-/**
- * Whether an error without a report of its own is about this request: it says nothing, or only the status of
- * the keyed request.
- */
+/** Whether an error without a report of its own is about this request: it says nothing, or only its status. */
 const isAbout = ({ failure, request }: FailureReport, sent: FailureReport): boolean =>
   failure.kind === 'error' ||
-  (!!sent.request?.keyed &&
-    request?.method === undefined &&
+  (request?.method === undefined &&
     failure.kind === 'http' &&
     sent.failure.kind === 'http' &&
     failure.status === sent.failure.status);

@@ -51,16 +51,20 @@ test('an error that says nothing is about the latest request of its client', () 
   expect(errors.reportOf(new Error('of its own'), 0).failure).toBe(failures.error);
 });
 
-test('a bare status is about the latest request where that has a key, and the same status', () => {
-  const errors = known();
-  const request = { method: 'POST', url: '/orders', keyed: true };
-  const sent = { failure: http(503), request };
-  errors.recordRaw(sent);
-  expect(errors.reportOf({ status: 503 }, 0)).toEqual(sent);
-  expect(errors.reportOf({ status: 409 }, 0)).toMatchObject({ failure: { status: 409 } });
-  errors.recordRaw({ ...sent, request: { ...request, keyed: false } });
-  expect(errors.reportOf({ status: 503 }, 0).request).toBeUndefined();
-});
+test.each([true, false])(
+  'a bare status is about the latest request of its client, if that has failed with the same (keyed: %s)',
+  (keyed) => {
+    const errors = known();
+    const sent = { failure: http(503), request: { method: 'PUT', url: '/orders', keyed } };
+    errors.recordRaw(sent);
+    expect(errors.reportOf({ status: 503 }, 0)).toEqual(sent);
+    expect(errors.reportOf({ status: 409 }, 0)).toMatchObject({ failure: { status: 409 } });
+    const ofAnother = { status: 503, config: { method: 'post' } };
+    expect(errors.reportOf(ofAnother, 0)).toMatchObject({ request: { method: 'POST' } });
+    errors.recordRaw();
+    expect(errors.reportOf({ status: 503 }, 0).request).toBeUndefined();
+  },
+);
 
 test('what was found out about a failure is kept with its error', () => {
   const errors = known();

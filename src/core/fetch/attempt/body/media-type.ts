@@ -15,15 +15,17 @@ export const isFramed = (response: Response): boolean =>
 const streams =
   /^[^,]*(multipart\/|ndjson|jsonl|ld-?json|json-(lines|seq|stream)|event-?stream|stream[+=])[^,]*$/i;
 
+const isStreamType = (type: string | null | undefined): boolean => streams.test(type ?? '');
+
 /**
  * Whether the parts of a body come when there is something to say: it may be quiet for as long as it likes. By its
  * type, or because nothing else was asked for: tRPC says JSON of its streams, and Kubernetes of a watch.
  */
-export function isStream(response: Response, asked: ForeignAnswer): boolean {
-  const accepted = ['accept', 'trpc-accept'].map((name) => headerOf(asked, name));
-  const types = [response.headers.get('content-type'), ...accepted];
-  return isFramed(response) || types.some((type) => streams.test(type ?? ''));
-}
+export const isStream = (response: Response, asked: ForeignAnswer): boolean =>
+  isFramed(response) ||
+  isStreamType(response.headers.get('content-type')) ||
+  (!!asked.headers &&
+    ['accept', 'trpc-accept'].some((name) => isStreamType(headerOf(asked, name))));
 
 /** Whether a text of unknown length may be a stream, where it is read part by part: those of AI SDKs are. */
 export const mayBeStream = (response: Response): boolean =>
