@@ -69,13 +69,14 @@ export function createPersister(shared: PersisterContext, inner?: InnerPersister
     context: QueryFunctionContext<K>,
     query: Query,
   ): Promise<T> => {
-    const { client } = context;
+    const record = byQuery.of(query);
+    const client = record.meet(context.client);
     // React Query has read that of an infinite query already.
     const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
     const isInfinite = known instanceof AbortSignal;
     const operation = nextAttempt(shared, query, client, isInfinite);
     operation.attend(new QueryOwner(client, query, shared.lifecycle, !inner));
-    const link = new Link(operation, shared.signals);
+    const link = new Link(operation, shared.signals, client);
     const linked = new Proxy<typeof context>(context, link);
     if (isInfinite) shared.signals.set(known, operation);
     // This is before React Query asks what follows.
@@ -113,7 +114,7 @@ export function createPersister(shared: PersisterContext, inner?: InnerPersister
     if (!inner && query.state.data !== undefined && isKeptBack(operation))
       shared.lifecycle.pauses.showKnown(query, operation);
     const fallback = ownFallback(query.options);
-    if (!fallback) return begun;
+    if (!fallback || record.isProbe) return begun;
     return begun.catch((error: unknown) => {
       if (operation.phase.kind === 'ended') throw error;
       const { given, replace } = codeOf<FallbackCode>(fallback);
@@ -237,11 +238,14 @@ class Link {
   /** In development. */
   declare isRead: boolean | undefined;
   readonly #signals: Signals;
-  constructor(operation: Operation, signals: Signals) {
+  readonly #client: QueryClient;
+  constructor(operation: Operation, signals: Signals, client: QueryClient) {
     this.operation = operation;
     this.#signals = signals;
+    this.#client = client;
   }
   get(context: { readonly signal: AbortSignal }, key: PropertyKey): unknown {
+    if (key === 'client') return this.#client;
     if (key !== 'signal') return Reflect.get(context, key);
     const { signal } = context;
     if (process.env.NODE_ENV !== 'production') this.isRead = true;
