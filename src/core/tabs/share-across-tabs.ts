@@ -150,8 +150,8 @@ function readMessage({
   if (kind === 'down') return { kind, scope, isProbed: isProbed === true };
   if (kind === 'pace' && Number(gapMs) >= 0 && Number(pauseMs) >= 0) {
     const [gap, pause] = [Math.min(Number(gapMs), longestMs), Math.min(Number(pauseMs), longestMs)];
-    const told = { isFound: isFound === true, isUntold: isUntold === true };
-    return { kind, scope, gapMs: gap, pauseMs: pause, ...told };
+    const flags = { isFound: isFound === true, isUntold: isUntold === true };
+    return { kind, scope, gapMs: gap, pauseMs: pause, ...flags };
   }
   const isLimit = kind === 'limit' && Number(forMs) > 0 && Number(remaining) >= 0;
   return isLimit

@@ -1,6 +1,6 @@
 import type { ObservedReport } from '../steadfetch.ts';
 
-/** What is counted on both sides. */
+/** Whose requests and failures are counted. */
 type Side = 'app' | 'if-on';
 
 /** Compares what the app does with what it would do with Steadfetch switched on. */

@@ -46,11 +46,11 @@ export function endFetchWith(
   nowMs: number,
 ): void {
   operation.cancel(error, reportOf(error, nowMs));
-  settleFetch(query, Promise.reject(error));
+  endFetchAs(query, Promise.reject(error));
 }
 
 /** Ends the fetch of a query, or one that begins here, as this promise ends. */
-function settleFetch(query: Query, result: Promise<unknown>): void {
+function endFetchAs(query: Query, result: Promise<unknown>): void {
   const overrides = { retry: false, retryDelay: 0, networkMode: 'always' } as const;
   replaceFetch(query, overrides, result);
 }
@@ -148,7 +148,7 @@ async function probeBeside(
   if (isSame) return onSame();
   if (isFailed && !query.isActive()) return;
   record.begin(operation, query);
-  showingFailure(query, () => settleFetch(query, result));
+  showingFailure(query, () => endFetchAs(query, result));
 }
 
 /** A query like this one, in a client of its own, so that no component and no listener of the app sees it. */
