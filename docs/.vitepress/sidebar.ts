@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import type { DefaultTheme } from 'vitepress';
 import { pages, read, sitePathOf } from './site.ts';
 
@@ -7,7 +8,7 @@ const sections: Readonly<Record<string, string>> = {
   'Read it': 'retry outages connectivity rate-limit concurrency across-tabs fallback',
   'Send it once':
     'mutations idempotency forms server-actions outbox outbox-links conditional-writes',
-  'Your clients and frameworks': 'clients apis grpc ssr react-native recipes',
+  'Your clients and frameworks': 'clients apis grpc ssr react-native recipes bundlers',
   'Show it, test it, watch it': 'components testing devtools telemetry',
   'The server’s side': 'server server-stores exactly-once/check-your-server',
   Reference: 'reference/README',
@@ -29,10 +30,18 @@ function linkTo(file: string): DefaultTheme.SidebarItem {
   };
 }
 
-/** A page, with those of its folder: `outbox.md` is the first of `outbox`, a README or `figures.md` of its own. */
+/**
+ * A page, with those of its folder, in the order in which it links to them: `outbox.md` is the first of `outbox`, a
+ * README or `figures.md` of its own.
+ */
 function withFolder(file: string): DefaultTheme.SidebarItem {
   const folder = file.replace(/(?:\/(?:README|figures))?\.md$/, '/');
-  const others = pages.filter((page) => page.startsWith(folder) && !listed.includes(page));
+  const links = [...read(file).matchAll(/\]\(([^)#]+)/g)].map(([, path = '']) =>
+    join(dirname(file), path).replaceAll('\\', '/'),
+  );
+  const others = pages
+    .filter((page) => page.startsWith(folder) && !listed.includes(page))
+    .toSorted((one, other) => links.indexOf(one) - links.indexOf(other));
   const isFirst = folder !== 'docs/' && others.length > 0;
   return { ...linkTo(file), ...(isFirst && { collapsed: true, items: others.map(linkTo) }) };
 }

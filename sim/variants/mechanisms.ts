@@ -143,7 +143,7 @@ export const mechanisms: readonly Variant[] = [
   without(
     'the end of a Retry-After is drawn',
     4,
-    'origin/rate-limit.ts',
+    'origin/limits/rate-limit.ts',
     'const lateShare = 0.1;',
     'const lateShare = 0;',
   ),

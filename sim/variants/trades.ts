@@ -53,7 +53,7 @@ const paces = (factor: number, mostS: number): Variant => ({
 const spreads = (share: number): Variant => ({
   name: `${share * 100} % of it`,
   patches: [
-    change('origin/rate-limit.ts', 'const lateShare = 0.1;', `const lateShare = ${share};`),
+    change('origin/limits/rate-limit.ts', 'const lateShare = 0.1;', `const lateShare = ${share};`),
   ],
 });
 

@@ -18,6 +18,7 @@ export interface OutboxCipher {
 /** Browsers do not store a FormData. The name is long so that no variables have it by chance. */
 const formTag = 'steadfetch.FormData';
 const queryTag = 'steadfetch.URLSearchParams';
+const sealTag = 'steadfetch.sealed';
 
 type Tagged = Readonly<Record<string, unknown>>;
 
@@ -36,11 +37,20 @@ export interface Codec {
 export function createCodec(cipher: OutboxCipher | undefined, clock: Clock): Codec {
   const wait: Codec['wait'] = (name, work) =>
     withLimit({ clock }, work, () => unsettled(`${name} of the outbox`));
-  const run = async (name: keyof OutboxCipher, value: unknown): Promise<unknown> =>
-    cipher ? wait(`cipher.${name}`, () => cipher[name](value)) : value;
+  const seal = async ({ encrypt }: OutboxCipher, value: unknown): Promise<Tagged> => ({
+    [sealTag]: await wait('cipher.encrypt', () => encrypt(value)),
+  });
   return {
-    encode: (operation, value) => run('encrypt', copy(operation, value)),
-    decode: async (sealed) => unpack(await run('decrypt', sealed)),
+    encode(operation, value) {
+      const copied = copy(operation, value);
+      return cipher ? seal(cipher, copied) : Promise.resolve(copied);
+    },
+    async decode(kept) {
+      // It may have been kept before the app had a cipher, or by a page with one.
+      if (!isPlain(kept) || !(sealTag in kept)) return unpack(kept);
+      if (!cipher) throw new Error('It is encrypted, and this outbox has no cipher.');
+      return unpack(await wait('cipher.decrypt', () => cipher.decrypt(kept[sealTag])));
+    },
     wait,
   };
 }

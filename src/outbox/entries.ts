@@ -7,7 +7,7 @@ import type { Forget } from './clear.ts';
 import type { OutboxParts } from './delivery/engine.ts';
 import { keepResultMs, keysOf } from './store/linked.ts';
 import { isInPage } from './store/memory.ts';
-import { type Settled, pageSize, pagesOf } from './store/row-store.ts';
+import { type Settled, pageSize } from './store/row-store.ts';
 import { type DeadReason, type Row, type RowError, type RowState, untried } from './store/row.ts';
 
 /** Which entries are asked for. */
@@ -36,7 +36,7 @@ export class Entries {
     await storage.ready();
     const found: Row[] = [];
     const kept = state === 'paused' ? 'sending' : state;
-    for await (const entry of pagesOf((after, count) => engine.store.list(kept, after, count))) {
+    for await (const entry of engine.store.all(kept)) {
       if (found.length >= limit) break;
       const shown = pauses.of(entry) ? 'paused' : entry.state;
       const isWanted =
@@ -67,8 +67,8 @@ export class Entries {
   readonly retryAll = async (): Promise<void> => {
     const { storage, engine, clock } = this.#parts;
     await storage.ready();
-    const dead = pagesOf((after, count) => engine.store.list('dead', after, count));
-    for await (const { id } of dead) await this.#send(id, (known) => redriveSafely(known, clock));
+    for await (const { id } of engine.store.all('dead'))
+      await this.#send(id, (known) => redriveSafely(known, clock));
   };
 
   /** @returns the new key; undefined when there is no such entry, or it is being sent. */
@@ -236,7 +236,7 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
   readonly state: EntryState;
   /** In epoch milliseconds, as all times. */
   readonly createdAt: number;
-  /** Attempts made so far, in whatever tab. */
+  /** Attempts made so far, in whatever tab: those that have sent something, or have failed without. */
   readonly attempts: number;
   readonly lastAttemptAt: number | undefined;
   /** When it is sent next; undefined while it waits behind an older one of its scope, and at its end. */

@@ -6,7 +6,7 @@ import {
   type Failure,
   type OperationFacts,
 } from '../core/internal.ts';
-import type { DeadReason, RowError } from './store/row.ts';
+import { type DeadReason, lacksAnswer, type RowError } from './store/row.ts';
 
 /** The entry that an error is about, as far as it is known. */
 export interface EntryFacts {
@@ -27,12 +27,9 @@ export interface EntryFacts {
 const isUnrepeatable = ({ deadReason, isInDoubt, isUnkeyed }: EntryFacts): boolean =>
   deadReason === 'not-repeatable' || (isInDoubt && !!isUnkeyed);
 
-const isForWantOfAnswer = (reason: DeadReason | undefined): boolean =>
-  reason === 'parent-dead' || reason === 'answer-missing';
-
 /** Whether a dead entry stays so when it is submitted once more under its key. */
 export const isDecidedElsewhere = (entry: EntryFacts): boolean =>
-  isUnrepeatable(entry) || needsNewKey(entry.deadReason) || isForWantOfAnswer(entry.deadReason);
+  isUnrepeatable(entry) || needsNewKey(entry.deadReason) || lacksAnswer(entry.deadReason);
 
 /** Whether the key of an entry that may have been done tells nothing any more. */
 export const needsNewKey = (reason: DeadReason | undefined): boolean =>

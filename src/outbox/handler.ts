@@ -37,7 +37,7 @@ export interface OutboxContext {
    * ```
    */
   readonly takeKey: () => string;
-  /** Counted from 1, over all tabs and reloads. */
+  /** Counted from 1, over all tabs and reloads, also those that were only paused: `attempts` of the entry leaves these out. */
   readonly attempt: number;
   /** Aborted when the entry is discarded. `fetch`, `json` and `rawFetch` have it already. */
   readonly signal: AbortSignal;
@@ -49,7 +49,8 @@ export type OutboxPolicy = Omit<PolicyOptions, 'maxRetries' | 'deadlineMs'>;
 /** How two changes of one thing become one. */
 export interface OutboxCoalesce<TVariables = never> {
   /**
-   * The thing that it changes: its id, which may be an `answerOf` the entry that creates it. Undefined for none.
+   * The thing that it changes: its id, which may be an `answerOf` the entry that creates it. Undefined for none. It is
+   * merged with that entry where the id is all of the text; within a longer text, with other changes only.
    */
   readonly by: (variables: NoInfer<TVariables>) => string | undefined;
   /**
@@ -264,11 +265,13 @@ interface Timing {
   readonly backoffMs: () => number;
 }
 
-/** An attempt that failed; `wasSent`: a request of it went out; `isUnsent`: it was not made. */
-interface Failed {
+/** An attempt that failed. */
+export interface Failed {
   readonly failure: Failure;
   readonly decision: Decision;
+  /** A request of it went out. */
   readonly wasSent: boolean;
+  /** It was not made: the record that must be kept before its first request was not kept in time. */
   readonly isUnsent?: boolean;
   /** When new credentials can be asked for, where it failed for want of them: in epoch milliseconds. */
   readonly renewableAt?: number | undefined;

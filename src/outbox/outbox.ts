@@ -321,7 +321,7 @@ export class OutboxCore {
   async #add(entry: Unplaced, isWanted: () => boolean, isMoved: boolean): Promise<Kept> {
     const { storage, engine } = this.#parts;
     const { links } = this.#context;
-    await storage.opened();
+    await storage.opened;
     if (isMoved || !links) return engine.add(entry, isWanted, isMoved);
     const filled = await links.refresh(entry, this.#parts, engine.store.read);
     const merged = await links.merge?.(filled, this.#parts, this.#forget);
@@ -336,12 +336,8 @@ export class OutboxCore {
   async #welcome(entry: Row, isDurable: boolean): Promise<void> {
     const { id, state, attempts } = entry;
     if (isDurable && this.#parts.network.isOffline()) this.#context.onLeft();
-    if (state === 'done' && isInPage(entry)) {
-      const { receipts, codec } = this.#parts;
-      receipts.resolve(id, await codec.decode(entry.result).catch(() => undefined));
-    } else if (state === 'done') await this.#redrive.resolve(id);
-    else if (state === 'dead' && isDecidedElsewhere(entry))
-      this.#parts.receipts.reject(id, toDeadLetter(entry));
+    if (state === 'done' || (state === 'dead' && isDecidedElsewhere(entry)))
+      await this.#redrive.resolve(id);
     else if (attempts > 0 || state !== 'pending') await this.entries.retry(id);
     this.#change();
   }
@@ -395,25 +391,18 @@ export class OutboxCore {
   }
 
   readonly #announceSetAside: NonNullable<DiskListener['onSetAside']> = (left, next) => {
-    if (left.state === 'dead') {
-      this.#parts.receipts.reject(left.id, toDeadLetter(left));
-      this.#parts.others.post({ kind: 'ended', id: left.id });
-    }
-    if (next) this.#setDue(next);
+    this.#announceFollowing({ row: left, next, followers: [left] });
     this.#change();
     void this.#context.links?.follow(left, this.#parts);
   };
 
   readonly #announceFollowing: EntryListener['onFollow'] = (settled) => {
     const { receipts, others } = this.#parts;
-    for (const row of alsoChanged(settled)) {
-      if (row.state !== 'dead') {
-        this.#setDue(row);
-        continue;
-      }
-      receipts.reject(row.id, toDeadLetter(row));
-      others.post({ kind: 'ended', id: row.id });
-    }
+    for (const row of alsoChanged(settled))
+      if (row.state === 'dead') {
+        receipts.reject(row.id, toDeadLetter(row));
+        others.post({ kind: 'ended', id: row.id });
+      } else this.#setDue(row);
   };
 
   readonly #listener: EntryListener = {

@@ -2,7 +2,6 @@ import { startAlarm } from '../core/lib/timer.ts';
 import { gone, toDeadLetter } from './errors.ts';
 import type { OutboxParts } from './delivery/engine.ts';
 import type { DeadReason, Row } from './store/row.ts';
-import { pagesOf } from './store/row-store.ts';
 
 /** After so long, an end that could not be read is read again. */
 const errorPauseMs = 5000;
@@ -26,8 +25,7 @@ export class Redrive {
       for (const id of memory.underWay.keys()) await this.#revive(id);
       for (const key of ['other-version', ...redrivable] as const) {
         const index = key === 'other-version' ? 'waitsFor' : 'deadReason';
-        const rows = pagesOf((after, count) => engine.store.list(key, after, count, index));
-        for await (const { id } of rows) await this.#revive(id);
+        for await (const { id } of engine.store.all(key, index)) await this.#revive(id);
       }
     } catch (error) {
       storage.showError(error);
@@ -53,7 +51,8 @@ export class Redrive {
   async resolve(id: string, delivered?: { readonly data: unknown }): Promise<void> {
     const { clock, codec, receipts, storage, engine } = this.#parts;
     const known = receipts.get(id);
-    if (!storage.generation || known?.savedIn === undefined) return;
+    const isOnDisk = known?.savedIn !== undefined;
+    if (!known || (isOnDisk && !storage.generation)) return;
     try {
       const entry = await engine.store.find(id);
       if (!receipts.isOpen(id, known)) return;
@@ -62,7 +61,7 @@ export class Redrive {
         await engine.store.acknowledge(id);
       } else if (entry?.state === 'dead') receipts.reject(id, toDeadLetter(entry));
       else if (!entry && delivered) receipts.resolve(id, delivered.data);
-      else if (!entry) receipts.reject(id, gone(known.facts));
+      else if (!entry && isOnDisk) receipts.reject(id, gone(known.facts));
     } catch (error) {
       storage.showError(error);
       startAlarm(clock, errorPauseMs, () => void this.resolve(id, delivered));

@@ -35,7 +35,8 @@ export class EntryStorage implements Backend {
   readonly #context: StorageContext;
   readonly #page: PageRows = new PageRows();
   readonly #hasDisk: boolean = hasIndexedDb();
-  readonly #isOpen: Promise<void>;
+  /** Resolves once it is known whether there is a disk. */
+  readonly opened: Promise<void>;
   #disk: Database | undefined;
   #generation: string | undefined;
   #waitMs = reopenMs;
@@ -51,7 +52,7 @@ export class EntryStorage implements Backend {
 
   constructor(context: StorageContext) {
     this.#context = context;
-    this.#isOpen = this.#openOnce();
+    this.opened = this.#openOnce();
   }
 
   readonly read: Backend['read'] = (work) => {
@@ -70,15 +71,10 @@ export class EntryStorage implements Backend {
     return written;
   };
 
-  /** Resolves once it is known whether there is a disk. */
-  opened(): Promise<void> {
-    return this.#isOpen;
-  }
-
-  /** The same; rejects once it is disposed of. */
+  /** Resolves as `opened`; rejects once it is disposed of. */
   async ready(): Promise<void> {
     if (this.#isStopped) throw disposedOf('outbox');
-    await this.#isOpen;
+    await this.opened;
   }
 
   get isStopped(): boolean {

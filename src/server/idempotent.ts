@@ -26,7 +26,7 @@ export type IdempotentHandler<Tx> = (
  * Makes a handler take effect once per key, however often the request arrives: the server side of
  * draft-ietf-httpapi-idempotency-key-header-07. It takes a web-standard Request and returns a web-standard
  * Response, so it works as a route of Hono, Next, Deno or Bun and as an MSW resolver, and in Node with the
- * adapter in docs/server.md.
+ * adapter in docs/server/frameworks.md.
  *
  * - No key, or a malformed one: 400.
  * - The first request with the key is still running: 409, with Retry-After.

@@ -115,15 +115,6 @@ function Banner({
 type Reach = 'offline' | 'down' | 'rate-limited';
 type Trouble = Reach | NonNullable<Unloaded['kind']>;
 
-/** The text at the end of each trouble. */
-const endings = {
-  offline: 'back',
-  down: 'back',
-  'rate-limited': 'restored',
-  missing: 'restored',
-  stale: 'restored',
-} as const satisfies Record<Trouble, string>;
-
 interface BannerView extends ConnectionView {
   readonly isTrying: boolean;
 }
@@ -154,7 +145,7 @@ function useConnectionView(instance: Instance, origin: string | undefined): Bann
   const isMissing = useLasting(!reach && unloaded.kind !== undefined);
   const trouble: Trouble | undefined = reach ?? (isMissing ? unloaded.kind : undefined);
   const over = useOver(trouble, unloaded, known, instance);
-  if (!trouble) return over ? { ...well, status: 'back', title: connection[endings[over]] } : well;
+  if (!trouble) return over ? { ...well, status: 'back', title: connection[over] } : well;
   const { checkNow } = network;
   const { tryNow } = queries;
   const isTrying = trouble !== 'rate-limited' && (unloaded.isSending || isProbing(instance));
@@ -209,13 +200,13 @@ function useLasting(isSo: boolean): boolean {
   return isSo && isLasting;
 }
 
-/** The trouble that has just ended, with everything loaded again, and the network not suspect. */
+/** The text for the trouble that has just ended, with everything loaded again, and the network not suspect. */
 function useOver(
   trouble: Trouble | undefined,
   { kind, restored }: Unloaded,
   network: NetworkState,
   { origins }: Instance,
-): Trouble | undefined {
+): 'back' | 'restored' | undefined {
   const recoveredAt = Math.max(
     ...[...origins.admissions.values()].map((one) => one.outcomes.recoveredAt()),
   );
@@ -231,7 +222,8 @@ function useOver(
     const timer = systemClock.setTimeout(end, backMs);
     return () => systemClock.clearTimeout(timer);
   }, [isOver]);
-  return isOver ? was.trouble : undefined;
+  if (!isOver) return undefined;
+  return was.trouble === 'offline' || was.trouble === 'down' ? 'back' : 'restored';
 }
 
 /** A trouble, and the latest recovery of anything. */

@@ -102,54 +102,68 @@ function Panel({ describe, edit, children }: OutboxPanelProps): ReactElement {
   );
 }
 
-interface EntryProps {
+interface EntryRowProps {
   readonly entry: OutboxEntry;
+  readonly words: StatusWords;
   readonly name: string;
   readonly outbox: OutboxControls;
   readonly edit: OutboxPanelProps['edit'];
-}
-
-interface EntryRowProps extends EntryProps {
-  readonly words: StatusWords;
   readonly onDiscard: (key: string) => Promise<void>;
 }
 
-function EntryRow({ words, onDiscard, ...shown }: EntryRowProps): ReactElement {
-  const texts = useTexts();
+function EntryRow({ entry, words, name, outbox, edit, onDiscard }: EntryRowProps): ReactElement {
+  const { sentence, outbox: texts } = useTexts();
   const id = useId();
   const [asks, setAsks] = useState<'nothing' | 'discard' | 'kept' | 'edit'>('nothing');
-  const { entry, name, edit, outbox } = shown;
-  const { idempotencyKey: key, pause, nextRetryAt } = entry;
+  const { idempotencyKey: key, state, pause, nextRetryAt, processed } = entry;
+  const isDead = state === 'dead';
   const close = (): void => setAsks('nothing');
   const keep = (): void => setAsks('kept');
+  const confirmDiscard = (): void => setAsks('discard');
+  const discard = (): unknown => onDiscard(key);
   const send = (variables: unknown): void => {
     close();
     void outbox.edit(key, variables);
   };
-  const discard = (): unknown => onDiscard(key);
   return (
-    <Item state={entry.state} labelledBy={id}>
+    <Item state={state} labelledBy={id}>
       <p className="steadfetch-title" id={id}>
         {name}
       </p>
       <p className="steadfetch-detail">
-        {texts.sentence(words.title)} {words.detail}
+        {sentence(words.title)} {words.detail}
       </p>
       {isNext(entry) && <Countdown retryAt={pause ? pause.retryAt : nextRetryAt} />}
       {asks === 'edit' && edit ? (
-        <Group className="steadfetch-edit" label={texts.outbox.edit}>
-          {entry.processed === 'unknown' && (
-            <p className="steadfetch-detail">{texts.outbox.mayBeDone}</p>
-          )}
+        <Group className="steadfetch-edit" label={texts.edit}>
+          {processed === 'unknown' && <p className="steadfetch-detail">{texts.mayBeDone}</p>}
           {edit(entry, { send, close })}
         </Group>
       ) : asks === 'discard' ? (
-        <Group className="steadfetch-actions" label={texts.outbox.discard} onEscape={keep}>
-          <Action label={texts.outbox.keep} describes={name} onPress={keep} isFirst />
-          <Action label={texts.outbox.discardForGood} describes={name} onPress={discard} />
+        <Group className="steadfetch-actions" label={texts.discard} onEscape={keep}>
+          <Action label={texts.keep} describes={name} onPress={keep} isFirst />
+          <Action label={texts.discardForGood} describes={name} onPress={discard} />
         </Group>
       ) : (
-        <EntryActions key="actions" {...shown} isKept={asks === 'kept'} onAsk={setAsks} />
+        <div key="actions" className="steadfetch-actions">
+          {(isDead || isNext(entry)) && (
+            <Action
+              label={isDead ? texts.retry : texts.sendNow}
+              describes={name}
+              onPress={() => outbox.retry(key)}
+              isPrimary={isDead}
+            />
+          )}
+          {isDead && edit && (
+            <Action label={texts.edit} describes={name} onPress={() => setAsks('edit')} />
+          )}
+          <Action
+            label={texts.discard}
+            describes={name}
+            onPress={confirmDiscard}
+            isFirst={asks === 'kept'}
+          />
+        </div>
       )}
     </Item>
   );
@@ -158,35 +172,6 @@ function EntryRow({ words, onDiscard, ...shown }: EntryRowProps): ReactElement {
 /** Whether it is sent again by itself. */
 const isNext = ({ state, pause, nextRetryAt }: OutboxEntry): boolean =>
   pause !== undefined || (state === 'pending' && nextRetryAt !== undefined);
-
-interface EntryActionsProps extends EntryProps {
-  /** The user has kept it when asked whether to discard it. */
-  readonly isKept: boolean;
-  readonly onAsk: (what: 'discard' | 'edit') => void;
-}
-
-function EntryActions(props: EntryActionsProps): ReactElement {
-  const { entry, name, outbox, edit, isKept, onAsk } = props;
-  const texts = useTexts().outbox;
-  const isDead = entry.state === 'dead';
-  const discard = (): void => onAsk('discard');
-  return (
-    <div className="steadfetch-actions">
-      {(isDead || isNext(entry)) && (
-        <Action
-          label={isDead ? texts.retry : texts.sendNow}
-          describes={name}
-          onPress={() => outbox.retry(entry.idempotencyKey)}
-          isPrimary={isDead}
-        />
-      )}
-      {isDead && edit && (
-        <Action label={texts.edit} describes={name} onPress={() => onAsk('edit')} />
-      )}
-      <Action label={texts.discard} describes={name} onPress={discard} isFirst={isKept} />
-    </div>
-  );
-}
 
 /** One per language: creating one takes a hundred times as long as using it, and a panel may be long. */
 const dates = new Map<string, Intl.DateTimeFormat>();

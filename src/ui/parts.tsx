@@ -177,20 +177,33 @@ export function usePress(
   return [isPressed, pressing];
 }
 
-/** What has happened, when it goes on, and what the user can do. */
-export const Words = ({
-  title,
-  detail,
-  children,
-  ...countdown
-}: StatusWords & CountdownProps & { readonly children?: ReactNode }): ReactElement => (
-  <>
-    {title && <p className="steadfetch-title">{title}</p>}
-    {detail && <p className="steadfetch-detail">{detail}</p>}
-    <Countdown {...countdown} />
-    {children && <div className="steadfetch-actions">{children}</div>}
-  </>
-);
+interface WordsProps extends StatusWords, CountdownProps {
+  readonly onRetry?: (() => unknown) | undefined;
+  readonly onCancel?: (() => unknown) | undefined;
+  /** It is retried already. */
+  readonly isIdle?: boolean;
+  readonly children?: ReactNode;
+}
+
+/** The text about an operation, the time to its next attempt, and the buttons that control it. */
+export function Words(props: WordsProps): ReactElement {
+  const { title, detail, onRetry, onCancel, isIdle = false, children } = props;
+  const texts = useTexts();
+  return (
+    <>
+      {title && <p className="steadfetch-title">{title}</p>}
+      {detail && <p className="steadfetch-detail">{detail}</p>}
+      <Countdown {...props} />
+      {(children || onRetry || onCancel) && (
+        <div className="steadfetch-actions">
+          {children}
+          {onRetry && <Action label={texts.retryNow} onPress={onRetry} isPrimary isIdle={isIdle} />}
+          {onCancel && <Action label={texts.cancel} onPress={onCancel} />}
+        </div>
+      )}
+    </>
+  );
+}
 
 /**
  * The news to announce about an operation: an attempt that starts automatically is not news, an attempt after

@@ -4,7 +4,7 @@ import { useMutationStatus, useRetryStatus } from '../core/react/use-status.ts';
 import { inDevelopment } from '../core/lib/development.ts';
 import { reject } from '../core/lib/input/check.ts';
 import type { MutationTarget, RetryControls, RetryState } from '../core/internal.ts';
-import { Action, Announcement, Frame, useNews, usePress, Words } from './parts.tsx';
+import { Announcement, Frame, useNews, usePress, Words } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import { type StatusWords, useAnnounced, wordsOf } from './texts/words.ts';
 
@@ -144,22 +144,19 @@ interface StatusContentProps extends RetryStatusView {
 
 function StatusContent({ isQuery, isAgain, ...view }: StatusContentProps): ReactElement | null {
   const { status, title, detail, retryAt, retryNow, cancel } = view;
-  const texts = useTexts();
   if (title === '' || status === 'succeeded') return null;
   const isSending = status === 'sending';
   const isUnderWay = underWay.includes(status);
   // A mutation that has ended is repeated with its own button.
   const canRetry = isUnderWay ? !isSending || isAgain : isQuery && failures.includes(status);
   return (
-    <Words title={title} detail={detail} retryAt={isUnderWay ? retryAt : undefined}>
-      {(canRetry || isUnderWay) && (
-        <>
-          {canRetry && (
-            <Action label={texts.retryNow} onPress={retryNow} isPrimary isIdle={isSending} />
-          )}
-          {isUnderWay && <Action label={texts.cancel} onPress={cancel} />}
-        </>
-      )}
-    </Words>
+    <Words
+      title={title}
+      detail={detail}
+      retryAt={isUnderWay ? retryAt : undefined}
+      onRetry={canRetry ? retryNow : undefined}
+      onCancel={isUnderWay ? cancel : undefined}
+      isIdle={isSending}
+    />
   );
 }

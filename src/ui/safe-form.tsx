@@ -159,7 +159,13 @@ function FormStatus({ isPending, isSuccess, submitText, ...view }: FormStatusPro
   const texts = useTexts();
   const isWaiting = isPending && (status === 'waiting' || status === 'paused');
   return (
-    <Words title={title} detail={detail} retryAt={isWaiting ? retryAt : undefined}>
+    <Words
+      title={title}
+      detail={detail}
+      retryAt={isWaiting ? retryAt : undefined}
+      onRetry={isWaiting ? retryNow : undefined}
+      onCancel={isPending ? cancel : undefined}
+    >
       <button
         type="submit"
         className="steadfetch-button"
@@ -168,8 +174,6 @@ function FormStatus({ isPending, isSuccess, submitText, ...view }: FormStatusPro
       >
         {isSuccess ? texts.form.another : submitText}
       </button>
-      {isWaiting && <Action label={texts.retryNow} onPress={retryNow} isPrimary />}
-      {isPending && <Action label={texts.cancel} onPress={cancel} />}
     </Words>
   );
 }

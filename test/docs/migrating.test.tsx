@@ -16,10 +16,13 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import * as after from './migrating/persisted-after.tsx';
 import * as before from './migrating/persisted-before.tsx';
 
-const page = readFileSync(resolve(import.meta.dirname, '../../docs/migrating.md'), 'utf8');
+const page = readFileSync(
+  resolve(import.meta.dirname, '../../docs/migrating/persisted-mutations.md'),
+  'utf8',
+);
 
 test.each(['persisted-before.tsx', 'persisted-after.tsx'])(
-  'docs/migrating.md has %s as it is run here',
+  'docs/migrating/persisted-mutations.md has %s as it is run here',
   (file) => {
     const code = readFileSync(resolve(import.meta.dirname, 'migrating', file), 'utf8');
     expect(page).toContain(`\`\`\`tsx\n${code}\`\`\``);

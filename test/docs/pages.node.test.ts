@@ -81,6 +81,32 @@ test('the pages that warnings name are there, with their headings', () => {
   expect(source.match(/\(docs\/[\w/-]+\.md|see docs\//g)).toBeNull();
 });
 
+test('every warning of the library is written by warn(), which names its page', () => {
+  // Behind them: the error of a store, a name in production, and an error of the app.
+  const others = ['server/options.ts', 'core/lib/input/check.ts', 'core/lib/input/callback.ts'];
+  const writers = filesIn('src', /\.tsx?$/).filter(
+    (path) =>
+      !/^src\/(check|doctor)\//.test(path) &&
+      /^(?!\s*(\*|\/\/)).*console\.(warn|error|info|log)\(/m.test(read(path)),
+  );
+  expect(writers.toSorted()).toEqual(
+    ['core/lib/input/warn.ts', ...others].map((path) => `src/${path}`).toSorted(),
+  );
+});
+
+test('the package carries the pages that its messages and its skill name, and no others', () => {
+  const { files } = JSON.parse(read('package.json')) as { readonly files: readonly string[] };
+  const ofSkills = skills.flatMap((skill) =>
+    [...read(skill).matchAll(/\]\(([^)#]*docs\/[^)#]*)/g)].map(([, path = '']) =>
+      join(dirname(skill), path),
+    ),
+  );
+  const named = namedPages().map((link) => join('docs', link.replace(/#.*/, '')));
+  expect(files.filter((file) => file.startsWith('docs/')).toSorted()).toEqual(
+    [...new Set([...named, ...ofSkills])].toSorted(),
+  );
+});
+
 test('the sidebar has every page of the site once, but for the start of the Japanese part', () => {
   const links = sidebar.flatMap(({ items = [] }) =>
     items.flatMap((item) => [item, ...(item.items ?? [])]),
@@ -89,6 +115,22 @@ test('the sidebar has every page of the site once, but for the start of the Japa
   expect(links.map(({ link = '' }) => link.replace(/^\/(.*)\.html$/, '$1.md')).toSorted()).toEqual(
     files.toSorted(),
   );
+});
+
+test('a page links to each page of the folder of its name, and the sidebar has them in that order', () => {
+  const fileOf = ({ link = '' }): string => `docs${link.replace(/\.html$/, '.md')}`;
+  const pagesWithFolder = sidebar
+    .flatMap(({ items = [] }) => items)
+    .map((item) => ({ page: fileOf(item), others: item.items?.map(fileOf) ?? [] }))
+    .filter(({ page, others: [first] }) => first?.startsWith(page.replace(/\.md$/, '/')));
+  expect(pagesWithFolder.length).toBeGreaterThan(10);
+  for (const { page, others } of pagesWithFolder) {
+    const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path = '']) =>
+      join(dirname(page), path),
+    );
+    const linked = [...new Set(links)].filter((link) => others.includes(link));
+    expect(linked, page).toEqual(others);
+  }
 });
 
 test('a link leads from one page of the site to another, and to nothing that the site does not have', () => {
@@ -187,7 +229,7 @@ test('the files that CONTRIBUTING.md names are there', () => {
   expect(names.filter((name) => globSync(name, { cwd: root }).length === 0)).toEqual([]);
 });
 
-describe('docs/telemetry.md', () => {
+describe('docs/telemetry/events.md', () => {
   const own = ['type', 'at', 'operation'];
   /** The events of a union, each with its fields in their order. */
   const eventsOf = (path: string, name: string): [type: string, fields: string][] => {
@@ -199,7 +241,7 @@ describe('docs/telemetry.md', () => {
       return type ? [[type, fields.filter((field) => !own.includes(field)).join()]] : [];
     });
   };
-  const tables = read('docs/telemetry.md').matchAll(
+  const tables = read('docs/telemetry/events.md').matchAll(
     /^\| type \| when \| with \|\n.*\n((?:\|.*\n)*)/gm,
   );
   const [operations = [], states = []] = [...tables].map(([, rows = '']) =>

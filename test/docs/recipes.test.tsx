@@ -13,13 +13,13 @@ import { queryClient, server, steady } from './recipes/steady.ts';
 import { answer } from './recipes/stream.ts';
 import { Page } from './recipes/suspense.tsx';
 
-const page = ['recipes', 'mutations/autosave']
+const page = ['recipes', 'recipes/router-loaders', 'recipes/streams', 'mutations/autosave']
   .map((name) => readFileSync(resolve(import.meta.dirname, `../../docs/${name}.md`), 'utf8'))
   .join('');
 const folder = resolve(import.meta.dirname, 'recipes');
 
 test.each(readdirSync(folder).filter((file) => file !== 'steady.ts'))(
-  'docs/recipes.md or docs/mutations/autosave.md has %s as it is run here',
+  'a page of recipes has %s as it is run here',
   (file) => {
     const code = readFileSync(resolve(folder, file), 'utf8');
     expect(page).toContain(`\`\`\`${file.split('.')[1]}\n${code}\`\`\``);

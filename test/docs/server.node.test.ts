@@ -63,5 +63,5 @@ test("the timeline of the server's side is that of the code", async () => {
 
 test('the adapter of the page is the one that is tested', () => {
   const adapter = readFileSync('test/server/node-adapter.ts', 'utf8');
-  expect(readFileSync('docs/server.md', 'utf8')).toContain(`\`\`\`ts\n${adapter}\`\`\``);
+  expect(readFileSync('docs/server/frameworks.md', 'utf8')).toContain(`\`\`\`ts\n${adapter}\`\`\``);
 });

@@ -4,7 +4,9 @@ import { expect, test } from 'vitest';
 
 const read = (path: string): string =>
   readFileSync(resolve(import.meta.dirname, '../..', path), 'utf8');
-const page = read('docs/ssr.md');
+const page = ['ssr', 'ssr/next', 'ssr/react-router']
+  .map((name) => read(`docs/${name}.md`))
+  .join('');
 
 const files = ['clients.ts', 'shop.ts', 'shop-page.tsx', 'providers.tsx'];
 
@@ -15,6 +17,6 @@ test.each([
   'next/app/stream-page.tsx',
   'next/app/stream-products.tsx',
   'react-router/app/home.tsx',
-])('docs/ssr.md has examples/%s', (file) => {
+])('docs/ssr has examples/%s', (file) => {
   expect(page).toContain(`\`\`\`${file.split('.')[1]}\n${read(`examples/${file}`)}\`\`\``);
 });

@@ -68,7 +68,7 @@ export const next: Framework = {
   pages: {
     edited: [
       { path: '/shared', module: 'app/shared/shared.tsx', channels: 1 },
-      // Without the line that docs/ssr.md asks for: the one that the page was loaded with stays.
+      // Without the line that docs/ssr/hot-updates.md asks for: the one that the page was loaded with stays.
       { path: '/unaided', module: 'app/unaided/unaided.tsx', channels: 2 },
     ],
     withDevtools: '/by-server',

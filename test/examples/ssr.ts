@@ -1,4 +1,4 @@
-// Builds the examples of docs/ssr.md for production, with some pages more, drives them in Chromium, and prints what is so.
+// Builds the examples of docs/ssr for production, with some pages more, drives them in Chromium, and prints what is so.
 import { deepStrictEqual as equal } from 'node:assert';
 import type { Browser, Page } from 'playwright';
 import { launchBrowser } from '../e2e/launch.ts';
@@ -266,7 +266,7 @@ async function checkInDev(framework: Framework, folder: string): Promise<number>
   const running = await startApp(framework, 'dev', folder);
   const browser = await launchBrowser();
   const name =
-    'in development an instance at module level is warned of once, by the server, edits leave the channels that docs/ssr.md says, and a server component shows the devtools';
+    'in development an instance at module level is warned of once, by the server, edits leave the channels that docs/ssr/hot-updates.md says, and a server component shows the devtools';
   try {
     await checkDev(framework, folder, running, browser);
     console.log(`  ✓ ${name}`);

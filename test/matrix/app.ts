@@ -39,13 +39,15 @@ export function packPackage(): string {
   return packInto(base);
 }
 
-/** The code on docs/testing.md whose first line has this name. */
+/** The code on the pages of testing whose first line has this name. */
 function sampleNamed(name: string): string {
-  const page = readFileSync(join(root, 'docs/testing.md'), 'utf8');
+  const page = ['testing', 'testing/jest']
+    .map((path) => readFileSync(join(root, `docs/${path}.md`), 'utf8'))
+    .join('');
   const samples = [...page.matchAll(/```\w+\n(?<code>.*?)```/gs)];
   const code = samples.map(({ groups }) => groups?.['code'] ?? '');
   const found = code.find((text) => text.startsWith(`// ${name}\n`));
-  if (found === undefined) throw new Error(`docs/testing.md has no ${name}.`);
+  if (found === undefined) throw new Error(`No page of testing has ${name}.`);
   return found;
 }
 

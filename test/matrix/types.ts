@@ -7,7 +7,7 @@ import { install } from './app.ts';
 const root = resolve(import.meta.dirname, '../..');
 const ours = manifest.devDependencies;
 
-/** The first is the floor that docs/testing.md states. 5.7 made `Uint8Array` generic; 7 has no `node10`. */
+/** The first is the floor that docs/bundlers.md states. 5.7 made `Uint8Array` generic; 7 has no `node10`. */
 const versions: readonly string[] = ['5.4.5', '5.6.3', '5.7.3', '5.9.3', '6.0.3', ours.typescript];
 const resolutions = {
   bundler: 'esnext',

@@ -184,3 +184,35 @@ test('a merge that throws costs nothing but the merge, and is told in developmen
   expect(await outbox.list()).toHaveLength(3);
   expect(warned.mock.calls.flat().join()).toContain('of the app');
 });
+
+test('a thing whose name has a reference within it is not merged with what that refers to', async () => {
+  const browser = createBrowser();
+  const item = outboxHandler({
+    mutationFn: ({ list, ...body }: { list: number; name: string; count: number }, { json }) =>
+      json(`${api}/lists/${list}/items`, { method: 'PUT', json: body }),
+    coalesce: {
+      by: ({ list, name }) => `${list} ${name}`,
+      merge: ({ variables }, { count }) => ({ variables: { ...(variables as object), count } }),
+    },
+  });
+  const { outbox } = browser.openTab({
+    handlers: { create: handlers.create, item },
+    links: outboxLinks({ coalesce: coalesceUnsent() }),
+    parallel: 1,
+  });
+  outbox.submit('create', { title: 'busy' });
+  await browser.pass(100);
+  const list = answerOf(outbox.submit('create', { title: 'Food' }), 'id');
+  for (const count of [1, 2]) outbox.submit('item', { list, name: 'Milk', count });
+  await browser.pass(100);
+  browser.server.rule = (arrival) => arrival.answer(200, { id: 7 });
+  browser.server.arrivals[0]?.answer(200, { id: 6 });
+  await browser.pass(1000);
+  expect(
+    browser.server.arrivals.map(({ url, body }) => `${url.slice(api.length)} ${body}`),
+  ).toEqual([
+    '/todos {"title":"busy"}',
+    '/todos {"title":"Food"}',
+    '/lists/7/items {"name":"Milk","count":2}',
+  ]);
+});

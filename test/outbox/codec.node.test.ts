@@ -121,18 +121,28 @@ describe('with a cipher', () => {
     };
     const codec = createCodec(thrower, createVirtualClock());
     await expect(codec.encode('outbox', 1)).rejects.toThrow('no key');
-    await expect(codec.decode(1)).rejects.toThrow('no key');
+    await expect(codec.decode({ 'steadfetch.sealed': 1 })).rejects.toThrow('no key');
   });
 
   test('one that never settles rejects after 30 s, and one that does leaves no timer', async () => {
     const clock = createVirtualClock();
     const never = (): Promise<never> => new Promise(() => {});
     const codec = createCodec({ encrypt: never, decrypt: never }, clock);
-    const ends = [codec.encode('outbox', 1), codec.decode(1)];
+    const ends = [codec.encode('outbox', 1), codec.decode({ 'steadfetch.sealed': 1 })];
     clock.advance(30_000);
     await expect(ends[0]).rejects.toThrow('cipher.encrypt of the outbox has not settled for 30 s.');
     await expect(ends[1]).rejects.toThrow('cipher.decrypt of the outbox has not settled for 30 s.');
     await there(1, createCodec(cipher, clock));
     expect(clock.pending()).toBe(0);
+  });
+  test('leaves what was kept before there was one, and without one nothing sealed is taken for a value', async () => {
+    const [bare, sealing] = [undefined, cipher].map((one) =>
+      createCodec(one, createVirtualClock()),
+    );
+    const order = { card: '4711' };
+    expect(await sealing?.decode(await bare?.encode('outbox', order))).toEqual(order);
+    await expect(bare?.decode(await sealing?.encode('outbox', order))).rejects.toThrow(
+      'It is encrypted, and this outbox has no cipher.',
+    );
   });
 });

@@ -461,8 +461,8 @@ export const faults: readonly Fault[] = [
   fault(
     'a lock is never granted: the entries of a tab that has died wait for ever',
     ownership,
-    'stop: this.#lock(owner, () => void this.#take(owner, request)),',
-    'stop: this.#lock(owner, () => {}),',
+    'stop = this.#lock(owner, () => void this.#take(owner, token));',
+    'stop = this.#lock(owner, () => {});',
     'outbox/ownership.node.test.ts',
   ),
   fault(
@@ -484,8 +484,8 @@ export const faults: readonly Fault[] = [
   fault(
     'the next of a scope goes before the first has ended',
     transitions,
-    'nextRetryAt: isBehind ? undefined : (row.nextRetryAt ?? nowMs) };',
-    'nextRetryAt: row.nextRetryAt ?? nowMs };',
+    'nextRetryAt: isBehind ? undefined : (row.nextRetryAt ?? nowMs),',
+    'nextRetryAt: row.nextRetryAt ?? nowMs,',
     'outbox/model.node.test.ts',
     'outbox/store.node.test.ts',
     'outbox/outbox.node.test.ts',
@@ -493,8 +493,8 @@ export const faults: readonly Fault[] = [
   fault(
     'the next of a scope is not told of the end of the first',
     transitions,
-    'if (head.nextRetryAt !== undefined) return head;\n  const due = { ...head, nextRetryAt: nowMs };',
-    'if (head.nextRetryAt !== undefined) return head;\n  const due = { ...head };',
+    'return undefined;\n  const due = { ...head, nextRetryAt: nowMs };',
+    'return undefined;\n  const due = { ...head };',
     'outbox/store.node.test.ts',
     'outbox/outbox.node.test.ts',
     'outbox/delivery.node.test.ts',
@@ -524,8 +524,8 @@ export const faults: readonly Fault[] = [
   fault(
     'a pause is counted as an attempt, and a long outage makes dead letters',
     'outbox/handler.ts',
-    'const made = isPaused ? attempts - 1 : attempts;',
-    'const made = attempts;',
+    'const made = isUnsent || isPaused ? attempts : attempts + 1;',
+    'const made = attempts + 1;',
     'outbox/pauses.node.test.ts',
     'outbox/deliver.node.test.ts',
     'outbox/credentials.node.test.ts',

@@ -44,15 +44,17 @@ describe('README.md', () => {
   });
 
   const rows = Object.keys(presets.interactive) as (keyof typeof presets.interactive)[];
-  test.each(rows)('tells the defaults of %s as they are', (option) => {
-    const row = new RegExp(`^\\| \`${option}\` \\|(.*)$`, 'm').exec(readme)?.[1]?.split('|') ?? [];
-    const told = row.slice(0, 3).map((cell) => cell.replaceAll('`', '').trim());
+  test.each(rows)('and docs/retry.md tell the defaults of %s as they are', (option) => {
+    const row = new RegExp(`^\\| \`${option}\` \\|(.*)$`, 'm');
     const { interactive, background, critical } = presets;
-    expect(told).toEqual(
-      [interactive, background, critical].map((preset) =>
-        JSON.stringify(preset[option]).replaceAll('"', ''),
-      ),
+    const defaults = [interactive, background, critical].map((preset) =>
+      JSON.stringify(preset[option]).replaceAll('"', ''),
     );
+    const pages = [read('docs/retry.md'), ...(row.test(readme) ? [readme] : [])];
+    for (const page of pages) {
+      const told = row.exec(page)?.[1]?.split('|').slice(0, 3) ?? [];
+      expect(told.map((cell) => cell.replaceAll('`', '').trim())).toEqual(defaults);
+    }
   });
 });
 

@@ -96,7 +96,7 @@ test('a table has a name, and no more than that', () => {
 });
 
 test('the SQL of the page is that of postgresTable', () => {
-  expect(readFileSync('docs/server-stores.md', 'utf8')).toContain(
+  expect(readFileSync('docs/server-stores/postgresql.md', 'utf8')).toContain(
     `\`\`\`sql\n${postgresTable()}\n\`\`\``,
   );
 });

@@ -9,9 +9,9 @@ import { steady } from './recipe/steady.ts';
 
 const read = (path: string): string => readFileSync(resolve(import.meta.dirname, path), 'utf8');
 
-test('docs/telemetry.md has the recipe for Sentry as it is run here', () => {
+test('docs/telemetry/sentry.md has the recipe for Sentry as it is run here', () => {
   const code = read('recipe/sentry.ts');
-  expect(read('../../docs/telemetry.md')).toContain(`\`\`\`ts\n${code}\`\`\``);
+  expect(read('../../docs/telemetry/sentry.md')).toContain(`\`\`\`ts\n${code}\`\`\``);
 });
 
 test('an error that Sentry is told of has the last decisions as breadcrumbs, without query strings', async () => {

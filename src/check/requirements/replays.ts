@@ -145,7 +145,7 @@ export const replays: readonly Requirement[] = [
   {
     id: 'replay-no-cookie',
     sentence: 'A replayed answer sets no cookie of the first one again.',
-    source: 'docs/server.md (a session that has ended since must not come back)',
+    source: 'docs/server/rules.md (a session that has ended since must not come back)',
     level: 'should',
     run: async (check) => {
       const { first, second } = await replay(check);

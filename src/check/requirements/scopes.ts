@@ -134,7 +134,7 @@ export const scopes: readonly Requirement[] = [
   {
     id: 'unauthorized-not-stored',
     sentence: 'A 401 is not stored: the same request with credentials is done.',
-    source: 'docs/server.md (final answers)',
+    source: 'docs/server/rules.md (final answers)',
     level: 'must',
     run: async (check) => {
       const user = withoutCredentials(check);

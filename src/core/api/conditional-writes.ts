@@ -133,9 +133,9 @@ export function conditionalWrites(
   return { [code]: made };
 }
 
-const rule =
-  process.env.NODE_ENV !== 'production' &&
-  'only If-Match and If-None-Match: * count. It must be synchronous and return true or false';
+const rule = inDevelopment(
+  () => 'only If-Match and If-None-Match: * count. It must be synchronous and return true or false',
+);
 
 /** Ends the attempt as a success, because the write had won. */
 function endAsDone(attempt: Attempt, response: Response, refusal: HttpFailure): void {
@@ -185,9 +185,10 @@ const refuse = (attempt: Attempt, response: Response, failure: HttpFailure): Rec
   response: accept(attempt, response, failure),
 });
 
-const answerRule =
-  process.env.NODE_ENV !== 'production' &&
-  'it is unknown which write has won. It must return true, false or a Response, or a promise of one';
+const answerRule = inDevelopment(
+  () =>
+    'it is unknown which write has won. It must return true, false or a Response, or a promise of one',
+);
 
 const isAnswer = (value: unknown): value is boolean | Response =>
   isBoolean(value) || typeof (value as Partial<Response> | null)?.headers?.get === 'function';

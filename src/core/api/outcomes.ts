@@ -106,10 +106,11 @@ export function classifyOutcomes(readers: OutcomeReaders): MadeBy<'classifyOutco
   return { [code]: made };
 }
 
-const rule =
-  process.env.NODE_ENV !== 'production' &&
-  'it counts as not given. It must be synchronous and return undefined, or { status (400 to 599), ' +
-    `retryAfterMs, retryable, processed }; for an answer also 'ok'`;
+const rule = inDevelopment(
+  () =>
+    'it counts as not given. It must be synchronous and return undefined, or { status (400 to 599), ' +
+    `retryAfterMs, retryable, processed }; for an answer also 'ok'`,
+);
 
 const names: readonly (keyof OutcomeReaders)[] = ['classifyResponse', 'classifyError'];
 

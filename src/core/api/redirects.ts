@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { failed, recordFailure } from '../fetch/attempt/failure.ts';
 import { isStream, requestOf } from '../fetch/init.ts';
@@ -88,12 +89,12 @@ function without(given: HeadersInit | undefined, credentials: Headers): Headers 
 function refuse(attempt: Attempt): TypeError {
   const { name, method } = attempt.request;
   attempt.end();
-  const remedy =
-    process.env.NODE_ENV === 'production'
-      ? ''
-      : `, because the browser would pass the headers of refreshOn401 on to any target. Request the target URL ` +
-        `directly, send the credentials in Authorization, or set redirect: 'follow' if every target can be trusted`;
-  const error = new TypeError(`${shown(name)}: the redirect was not followed${remedy}.`);
+  const remedy = inDevelopment(
+    () =>
+      `, because the browser would pass the headers of refreshOn401 on to any target. Request the target URL ` +
+      `directly, send the credentials in Authorization, or set redirect: 'follow' if every target can be trusted`,
+  );
+  const error = new TypeError(`${shown(name)}: the redirect was not followed${remedy ?? ''}.`);
   // A redirect may be the answer to a processed request (303).
   const processed = /^(GET|HEAD)$/.test(method) ? 'no' : 'unknown';
   return recordFailure(attempt, error, { kind: 'invalid', processed });

@@ -285,9 +285,10 @@ class Credentials {
   }
 
   #warn(option: string, error: unknown, effect: string): void {
-    inDevelopment(() =>
-      warn(this.#options, option, `refreshOn401: ${option} failed (${textOf(error)}); ${effect}.`),
-    );
+    inDevelopment(() => {
+      const message = `refreshOn401: ${option} failed (${textOf(error)}); ${effect}.`;
+      warn(this.#options, option, message, 'apis/credentials.md#options');
+    });
   }
 }
 

@@ -70,16 +70,20 @@ export function checkConnectivity(
   operation: string,
   options: ConnectivityOptions,
 ): CheckOptions | undefined {
-  inDevelopment(() =>
-    checkNames(operation, options, ['check', 'source'], {
-      url: 'check',
-      timeoutMs: 'check: { timeoutMs }',
-    }),
-  );
-  const { check, source } = options;
-  const asked = typeof check === 'string' ? { url: check } : check || undefined;
-  if (process.env.NODE_ENV === 'production')
-    return typeof asked?.url === 'string' ? asked : undefined;
+  inDevelopment(() => checkOptions(operation, options));
+  const asked = askedIn(options);
+  return typeof asked?.url === 'string' ? asked : undefined;
+}
+
+const askedIn = ({ check }: ConnectivityOptions): CheckOptions | undefined =>
+  typeof check === 'string' ? { url: check } : check || undefined;
+
+function checkOptions(operation: string, options: ConnectivityOptions): void {
+  checkNames(operation, options, ['check', 'source'], {
+    url: 'check',
+    timeoutMs: 'check: { timeoutMs }',
+  });
+  const { source } = options;
   if (source !== undefined && !isFunction(Object(source).addEventListener))
     reject(operation, 'source', source, 'an object with addEventListener, as NetInfo is');
   const rules = rulesOf(!!source);
@@ -87,10 +91,10 @@ export function checkConnectivity(
     const [isRight, allowed] = rules[name] ?? [];
     if (isRight && !isRight(value)) reject(operation, `check.${name}`, value, allowed ?? false);
   };
+  const asked = askedIn(options);
   if (typeof asked === 'object') checkNames(`${operation}: check`, asked, Object.keys(rules));
   for (const [name, value] of Object.entries(asked ? { ...asked, url: asked.url } : {}))
     validate(name, value);
-  return asked;
 }
 
 /** Sends the check once, until the signal aborts it. Never rejects. */

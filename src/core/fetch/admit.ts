@@ -79,8 +79,8 @@ export function createAdmissions(
   // Without an async function: thousands may be kept waiting.
   const wait = (request: SteadyRequest, admission: Admission): Promise<Sending> => {
     const { operation, signal } = request;
-    const ask = askOf(operation, request, surroundings);
-    return pauseAt(admission, ask, operation, signal, waits).then((release) => {
+    const wanted = wantedBy(operation, request, surroundings);
+    return pauseAt(admission, wanted, operation, signal, waits).then((release) => {
       if (release === 'expired') throw refuse(operation, request, admission);
       if (release === 'dropped') throw dropped(request, request.signal);
       return grant(request, admission, release);
@@ -110,8 +110,8 @@ export function createAdmissions(
     async pauseBefore(operation) {
       const { at } = operation.route;
       if (!at) return true;
-      const ask = askOf(operation, at.sent, surroundings);
-      const release = await pauseAt(at.admission, ask, operation, undefined, waits);
+      const wanted = wantedBy(operation, at.sent, surroundings);
+      const release = await pauseAt(at.admission, wanted, operation, undefined, waits);
       if (release === 'expired') {
         const error = refuse(operation, at.sent, at.admission);
         throw isNotSentError(error) ? toClientError(error, at.sent) : error;
@@ -131,20 +131,19 @@ const isDecided = ({ submission, errors, phase }: Operation): boolean =>
 const mayBeLocal = ({ operation, method }: SteadyRequest, around: Surroundings): boolean =>
   operation.isLone && around.network.isOffline() && !isSafeMethod(method) && around.mayBeLocal();
 
-/** What a request, or the next attempt of an operation, asks of the admission of its origin. */
-function askOf(operation: Operation, sent: SentRequest, { isSeen, isOnServer }: Surroundings): Ask {
-  const { ref, owner, attempt, given, askedAt } = operation;
+/** The request for admission of a request, or of the next attempt of an operation. */
+function wantedBy(operation: Operation, sent: SentRequest, around: Surroundings): Ask {
   const { priority, whenDown, maxPauseMs } = operation.policyOf(sent);
   return {
     ...targetOf(operation, sent),
     priority,
-    isForeground: owner.foreground(ref.kind, isSeen),
-    ...owner.retries(operation),
-    isWish: priority !== 'background' && attempt === 1 && given.isWish,
-    id: ref.id,
+    isForeground: operation.owner.foreground(operation.ref.kind, around.isSeen),
+    ...operation.owner.retries(operation),
+    isWish: priority !== 'background' && operation.attempt === 1 && operation.given.isWish,
+    id: operation.ref.id,
     isFailFast: whenDown === 'fail',
-    isOnServer,
-    askedAt,
+    isOnServer: around.isOnServer,
+    askedAt: operation.askedAt,
     // Where it would wait in vain there is no place for it; what a user wants now does not wait.
     maxPauseMs: operation.isUrged ? Infinity : maxPauseMs,
   };

@@ -36,7 +36,7 @@ export interface IdempotencyRules {
   /**
    * Whether a refusal is stored under its key and given again without saying so: a 400, 402, 409 (which does
    * not mean that it is still running), 410 or 422 then shows that no earlier request with the key took effect.
-   * @default only an answer with `Idempotent-Replayed: true` is known to be a stored one
+   * @default `false`: only an answer with `Idempotent-Replayed: true` is known to be a stored one
    */
   readonly refusalIsStored?: boolean | undefined;
   /**

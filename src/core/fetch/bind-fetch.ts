@@ -113,7 +113,7 @@ export function attemptContext<Given extends object>(
     idempotencyKey: submission.key,
     // Plain reading proves nothing: a context is logged, copied and spread.
     takeKey() {
-      submission.recordRepeatable();
+      submission.recordTaken();
       return submission.key;
     },
     attempt,

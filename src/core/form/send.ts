@@ -111,5 +111,6 @@ function warnOfNoKey(observer: FormObserver): void {
     `useSafeSubmit, ${name}: no request of this submission carried its idempotency key, so it cannot be ` +
       `sent again without asking the user. Send it with the json or fetch of the mutationFn's context, ` +
       `also after an await, or give another client context.takeKey() as its key.`,
+    'mutations.md#what-the-mutationfn-gets',
   );
 }

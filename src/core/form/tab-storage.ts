@@ -55,5 +55,6 @@ function warnOfMemory(): void {
     'memory',
     'useSafeSubmit cannot write to sessionStorage (missing, forbidden or full). Until that is mended, a form that ' +
       'is sent again after a reload gets a new idempotency key, and its order may be booked twice.',
+    'idempotency.md#what-the-user-sees',
   );
 }

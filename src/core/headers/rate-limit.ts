@@ -93,7 +93,7 @@ export function readRateLimit(
   given?: DeclaredRateLimit | RateLimitDialect,
 ): RateLimitState | undefined {
   if (readDigits(header('age')) > 0) return undefined;
-  const readGiven = given && ('dialect' in given ? dialects[given.dialect] : declared(given));
+  const readGiven = given && ('dialect' in given ? dialects[given.dialect] : readDeclared(given));
   const all = [...standardLimits(header, nowMs), ...(readGiven?.(header, nowMs) ?? [])];
   return (
     all
@@ -106,16 +106,15 @@ export function readRateLimit(
 type ReadHeader = (name: string) => string | null | undefined;
 type ReadLimits = (header: ReadHeader, nowMs: number) => readonly RateLimitState[];
 
+const limit = (remaining: number, resetAt: number): RateLimitState => ({ remaining, resetAt });
+
 const readDigits = (text: string | null | undefined): number =>
   Number(/^\d{1,15}(\.\d{1,15})?$/.exec(text ?? '')?.[0]);
 
 const standardLimits: ReadLimits = (header, nowMs) => {
   const policies = new Map(readListItems(header('ratelimit-policy')));
   return readListItems(header('ratelimit')).map(
-    ([name, { r = NaN, t = policies.get(name)?.w ?? NaN }]) => ({
-      remaining: r,
-      resetAt: nowMs + t * 1000,
-    }),
+    ([name, { r = NaN, t = policies.get(name)?.w ?? NaN }]) => limit(r, nowMs + t * 1000),
   );
 };
 
@@ -125,34 +124,30 @@ const shopify: ReadLimits = (header, nowMs) => {
   // Shopify's Retry-After has a fraction, which the standard does not allow.
   const seconds = /^\d{1,9}\.\d{1,9}$/.exec(header('retry-after') ?? '')?.[0];
   return [
-    { remaining: Math.max(0, Number(size) - Number(used)), resetAt: nowMs + leakMs },
-    { remaining: 0, resetAt: nowMs + Math.ceil(Number(seconds) * 1000) },
+    limit(Math.max(0, Number(size) - Number(used)), nowMs + leakMs),
+    limit(0, nowMs + Math.ceil(Number(seconds) * 1000)),
   ];
 };
 
-const declared =
+const readDeclared =
   ({ remaining, reset, format }: DeclaredRateLimit): ReadLimits =>
   (header, nowMs) => {
     const serverNowMs =
       format === 'delta-seconds' ? 0 : (parseHttpDate(header('date') ?? '', nowMs) ?? nowMs);
     const resetMs = readDigits(header(reset)) * (format === 'epoch-ms' ? 1 : 1000);
     // Rounded to the safe side: no request is sent too early, and none too many.
-    return [
-      {
-        remaining: Math.floor(readDigits(header(remaining))),
-        resetAt: nowMs + Math.ceil(resetMs - serverNowMs),
-      },
-    ];
+    const resetAt = nowMs + Math.ceil(resetMs - serverNowMs);
+    return [limit(Math.floor(readDigits(header(remaining))), resetAt)];
   };
 
 const dialects: Readonly<Record<RateLimitDialect['dialect'], ReadLimits>> = {
-  github: declared({
+  github: readDeclared({
     remaining: 'x-ratelimit-remaining',
     reset: 'x-ratelimit-reset',
     format: 'epoch-seconds',
   }),
   shopify,
-  'draft-6': declared({
+  'draft-6': readDeclared({
     remaining: 'ratelimit-remaining',
     reset: 'ratelimit-reset',
     format: 'delta-seconds',
@@ -195,12 +190,12 @@ const formats = ['epoch-seconds', 'epoch-ms', 'delta-seconds'];
  * ```
  */
 export function rateLimitFields(
-  given?: DeclaredRateLimit | RateLimitDialect,
+  declared?: DeclaredRateLimit | RateLimitDialect,
 ): MadeBy<'rateLimitFields'> {
-  inDevelopment(() => given && check(given));
-  const isGitHub = !!given && 'dialect' in given && given.dialect === 'github';
+  inDevelopment(() => declared && check(declared));
+  const isGitHub = !!declared && 'dialect' in declared && declared.dialect === 'github';
   const read: RateLimitCode['read'] = (headers, nowMs) =>
-    readRateLimit((name) => headers.get(name), nowMs, given);
+    readRateLimit((name) => headers.get(name), nowMs, declared);
   const made: RateLimitCode = {
     by: 'rateLimitFields',
     read,

@@ -4,10 +4,9 @@ import { inDevelopment } from '../lib/development.ts';
 import type { Operations } from '../operation/operations.ts';
 import { warnOfStray } from './warnings.ts';
 
-const remedy =
-  process.env.NODE_ENV === 'production'
-    ? ''
-    : ' Send it with the fetch or json of the context of its mutationFn, also after an await.';
+const remedy = inDevelopment(
+  () => ' Send it with the fetch or json of the context of its mutationFn, also after an await.',
+);
 
 /**
  * Records a write without a key, to an API that honours keys, which belongs to no operation. It is made by a mutationFn
@@ -26,7 +25,7 @@ export function recordStray(
   const storing: Promise<void>[] = [];
   for (const execution of operations.executions) {
     if (!execution.isIdle()) continue;
-    refuseAfterKey(request, execution.operation, remedy);
+    refuseAfterKey(request, execution.operation, remedy ?? '');
     execution.submission.recordUnkeyed();
     const stored = execution.submission.stored();
     if (stored) storing.push(stored);

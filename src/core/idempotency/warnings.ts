@@ -13,6 +13,7 @@ export function warnOfChange(operations: Operations, request: SteadyRequest): vo
     `bytes ${name}`,
     `${name}: this attempt was given another body than the first. One key has one payload, so the first ` +
       `is sent again. Make what changes (a time, a random number) before the mutation, not within it.`,
+    'idempotency.md#bytes',
   );
 }
 

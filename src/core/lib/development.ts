@@ -1,7 +1,10 @@
 /**
- * Runs a check or a warning in development. In production this function is empty: minifiers drop the call, and the code
- * that only its argument uses.
+ * Runs a check or a warning, or makes a text, in development. In production this function returns undefined: minifiers
+ * drop the call, and the code that only its argument uses.
  */
-export function inDevelopment(work: () => void): void {
-  if (process.env.NODE_ENV !== 'production') work();
+export function inDevelopment<T>(work: () => T): T | undefined {
+  return process.env.NODE_ENV === 'production' ? undefined : work();
 }
+
+/** A text that production builds leave out. */
+export type DevelopmentText = string | false | undefined;

@@ -1,4 +1,5 @@
 import { hash128, toHex } from './hash.ts';
+import { inDevelopment } from './development.ts';
 import { reject } from './input/check.ts';
 
 const chunkBytes = 1 << 20;
@@ -109,7 +110,9 @@ function refuse(path: string, what: string): never {
     'useSafeSubmit',
     path,
     what,
-    process.env.NODE_ENV !== 'production' &&
-      'something that has content of its own: JSON, FormData, File, Blob, Date, Map, Set, bigint, bytes, or an object with toJSON',
+    inDevelopment(
+      () =>
+        'something that has content of its own: JSON, FormData, File, Blob, Date, Map, Set, bigint, bytes, or an object with toJSON',
+    ),
   );
 }

@@ -155,7 +155,7 @@ export function decide(
     wait: () => (drawn ??= drawWait(failed)),
   };
   for (const [stopReason, applies] of stopRules)
-    if (applies(failed))
+    if (applies(failed, stopReason))
       return { kind: 'stop', reason: stopReason, retryAt: acceptedAt(failed, stopReason) };
   const { backoffMs, delayMs } = failed.wait();
   const retryAt = nowMs + delayMs;
@@ -253,7 +253,13 @@ function drawWait(failed: FailedAttempt): Wait {
 }
 
 /** A rule that ends an operation with its failure. */
-type StopRule = readonly [reason: StopReason, applies: (failed: FailedAttempt) => boolean];
+type StopRule = readonly [
+  reason: StopReason,
+  applies: (failed: FailedAttempt, reason: StopReason) => boolean,
+];
+
+/** The failure is what the reason says. */
+const isOfKind: StopRule[1] = ({ failure }, reason) => failure.kind === reason;
 
 /**
  * The stop rules: the first that applies, from top to bottom, ends the operation. Each comment is the rule's
@@ -261,15 +267,15 @@ type StopRule = readonly [reason: StopReason, applies: (failed: FailedAttempt) =
  */
 const stopRules: readonly StopRule[] = [
   /** Aborted: The caller aborted. */
-  ['aborted', ({ failure }) => failure.kind === 'aborted'],
+  ['aborted', isOfKind],
   /** Paused too long: It was paused for longer than `maxPauseMs`, and not sent. */
-  ['paused-too-long', ({ failure }) => failure.kind === 'paused-too-long'],
+  ['paused-too-long', isOfKind],
   /** Key expired: It may have taken effect, and its idempotency key is older than the API keeps keys. */
-  ['expired', ({ failure }) => failure.kind === 'expired'],
+  ['expired', isOfKind],
   /** Key of unknown age: It may have taken effect, and the clock was set back since another page made its idempotency key. */
-  ['age-unknown', ({ failure }) => failure.kind === 'age-unknown'],
+  ['age-unknown', isOfKind],
   /** Superseded: It was not sent, because a later write to its URL was. */
-  ['superseded', ({ failure }) => failure.kind === 'superseded'],
+  ['superseded', isOfKind],
   /** Never sent: The page or the browser refused to send it, and would do so again. */
   ['not-retryable', ({ failure }) => failure.kind === 'invalid'],
   /** Refused by the app: `shouldRetry` returned false, or the API says that another attempt gets the same answer. */

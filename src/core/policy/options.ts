@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import { checkNames, reject, reportOnce } from '../lib/input/check.ts';
 import type { Elsewhere } from '../lib/input/nearest.ts';
 import { maxTimerMs } from '../lib/clock.ts';
@@ -198,6 +199,7 @@ export function layer(base: Policy, ...layers: readonly (PolicyOptions | undefin
 }
 
 const choices: Readonly<Record<string, readonly string[]>> = {
+  // Not the keys of `presets`, which the smallest bundle leaves out.
   preset: ['interactive', 'background', 'critical'],
   backoff: ['full', 'equal', 'decorrelated', 'proportional', 'none'],
   whenDown: ['pause', 'fail'],
@@ -233,15 +235,19 @@ export function definePolicy(
   base: Policy,
   options: PolicyOptions | undefined,
 ): Policy {
-  if (process.env.NODE_ENV === 'production') return layer(base, options);
+  inDevelopment(
+    () => options !== undefined && checkPolicy(operation, options, layer(base, options)),
+  );
+  return layer(base, options);
+}
+
+function checkPolicy(operation: string, options: PolicyOptions, merged: Policy): void {
   const rules = rulesOf();
-  if (options !== undefined) checkNames(operation, options, [...rules.keys()], synonyms);
-  for (const [name, value] of Object.entries(options ?? {}))
+  checkNames(operation, options, [...rules.keys()], synonyms);
+  for (const [name, value] of Object.entries(options))
     checkOption(operation, name, value, rules.get(name) ?? []);
-  const policy = layer(base, options);
-  const { baseMs, capMs } = policy;
+  const { baseMs, capMs } = merged;
   if (capMs < baseMs) reject(operation, 'capMs', capMs, `at least baseMs, ${baseMs}`);
-  return policy;
 }
 
 /** The names that other libraries give to an option. Development only. */

@@ -79,6 +79,7 @@ function warnOfPlain({ operations }: Instance): void {
     'plain controls',
     `Retry now and Cancel do nothing for a plain mutation: React Query can neither end its wait nor ` +
       `abort it. Make it with mutationOptions.`,
+    'mutations.md#what-the-user-sees',
   );
 }
 

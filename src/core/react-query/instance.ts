@@ -106,7 +106,7 @@ export function whatIsMade(steady: unknown): string {
 }
 
 const twoCopies = (): string =>
-  `\`import\` and \`require\` load two, and know nothing of each other (${pageOf('testing.md#import-and-require')})`;
+  `\`import\` and \`require\` load two, and know nothing of each other (${pageOf('bundlers.md#import-and-require')})`;
 
 /** The instance behind React Query's `retry` or `retryDelay` option, when it is ours. */
 export function instanceBehind(option: unknown): Instance | undefined {
@@ -149,8 +149,10 @@ export function ownPolicy({
 export function findInstance(client: QueryClient, operation: string): Instance | undefined {
   const instance = optionsOf(client).map(instanceBehind).find(Boolean);
   instance?.lifecycle.meet(client);
-  if (process.env.NODE_ENV !== 'production' && !instance)
-    warn(client, 'no instance', `${missing(client, operation)} Until then it shows nothing.`);
+  if (process.env.NODE_ENV !== 'production' && !instance) {
+    const message = `${missing(client, operation)} Until then it shows nothing.`;
+    warn(client, 'no instance', message, 'retry/default-options.md#default-options');
+  }
   return instance;
 }
 

@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import type { Clock, Random } from '../lib/clock.ts';
 import { checkNames, isFunction, reject } from '../lib/input/check.ts';
 import { hasPage } from '../lib/browser/page.ts';
@@ -53,11 +54,7 @@ const longestMs = 15_000;
  * ```
  */
 export function shareAcrossTabs(ports?: SharePorts): MadeBy<'shareAcrossTabs'> {
-  if (process.env.NODE_ENV !== 'production' && ports) {
-    checkNames('shareAcrossTabs', ports, ['open', 'watch']);
-    for (const name of ['open', 'watch'] as const)
-      if (!isFunction(ports[name])) reject('shareAcrossTabs', name, ports[name], 'a function');
-  }
+  inDevelopment(() => ports && checkPorts(ports));
   const made: TabsCode = {
     by: 'shareAcrossTabs',
     open(clock, random, leaders) {
@@ -157,4 +154,10 @@ function readMessage({
   return isLimit
     ? { kind, scope, forMs: Math.min(Number(forMs), longestMs), remaining: Number(remaining) }
     : undefined;
+}
+
+function checkPorts(ports: SharePorts): void {
+  checkNames('shareAcrossTabs', ports, ['open', 'watch']);
+  for (const name of ['open', 'watch'] as const)
+    if (!isFunction(ports[name])) reject('shareAcrossTabs', name, ports[name], 'a function');
 }

@@ -64,7 +64,8 @@ export function recordInstance(
 ): Recorder {
   const { wall, origins } = instance;
   const listeners = new Set<() => void>();
-  const log = new EventLog(maxEvents);
+  let events: RecordedEvent[] = [];
+  let shownEvents: readonly RecordedEvent[] | undefined = events;
   let known = '';
   let timer: unknown;
 
@@ -75,7 +76,12 @@ export function recordInstance(
     const text = JSON.stringify(rest);
     if (text === known) return;
     known = text;
-    log.push({ type: 'inspection', at, inspection });
+    push({ type: 'inspection', at, inspection });
+  };
+  const push = (event: RecordedEvent): void => {
+    events.push(event);
+    if (events.length > maxEvents * 1.1) events = events.slice(-maxEvents);
+    shownEvents = undefined;
   };
   const notifySoon = (): void => {
     timer ??= wall.setTimeout(() => {
@@ -84,30 +90,26 @@ export function recordInstance(
       for (const listener of listeners) notifyApp(listener, undefined);
     }, notifyMs);
   };
-  const stops = [
-    subscribeInstance(
-      instance,
-      (event) => {
-        log.push(toRecord(event, instance));
-        notifySoon();
-      },
-      { outbox },
-    ),
-    watchOrigins(origins, notifySoon),
-  ];
+  const add = (event: TelemetryEvent): void => {
+    push(toRecord(event, instance));
+    notifySoon();
+  };
+  const stops = [subscribeInstance(instance, add, { outbox }), watchOrigins(origins, notifySoon)];
+  const getState = (): readonly RecordedEvent[] => (shownEvents ??= events.slice());
   return {
-    getState: () => log.read(),
+    getState,
     subscribe(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     write() {
       capture();
-      return writeRecording(log.read());
+      return writeRecording(getState());
     },
     clear() {
-      log.clear();
+      events = [];
       known = '';
+      shownEvents = undefined;
       notifySoon();
     },
     stop() {
@@ -115,33 +117,6 @@ export function recordInstance(
       wall.clearTimeout(timer);
     },
   };
-}
-
-/** The newest events. */
-class EventLog {
-  readonly #most: number;
-  #events: RecordedEvent[] = [];
-  /** The events as last read. */
-  #read: readonly RecordedEvent[] | undefined;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  push(event: RecordedEvent): void {
-    this.#events.push(event);
-    if (this.#events.length > this.#most * 1.1) this.#events = this.#events.slice(-this.#most);
-    this.#read = undefined;
-  }
-
-  read(): readonly RecordedEvent[] {
-    return (this.#read ??= this.#events.slice());
-  }
-
-  clear(): void {
-    this.#events = [];
-    this.#read = undefined;
-  }
 }
 
 /** The event without parts that cannot be serialised. */

@@ -58,7 +58,7 @@ export function createTabWatch(
   let messages: readonly TabMessage[] = [];
   let life: TabLife = 'visible';
   let channel: ShareChannel | undefined;
-  const ask = (): void => channel?.post({ kind: 'ask' });
+  const requestStates = (): void => channel?.post({ kind: 'ask' });
 
   const self = (): KnownTab => ({
     id,
@@ -97,13 +97,13 @@ export function createTabWatch(
       life = next;
       channel?.post({ kind: 'here', tab: self() });
     });
-    ask();
+    requestStates();
   }
   return {
     getState,
     subscribe,
     refresh() {
-      ask();
+      requestStates();
       show();
     },
   };

@@ -11,7 +11,6 @@ import {
   type AttemptLimit,
   type Decision,
   type Execution,
-  type Failure,
   type FailureReport,
   type Fetches,
   type FixedBody,
@@ -29,15 +28,13 @@ import { fingerprintOf } from '../../core/lib/fingerprint.ts';
 import { toUrl } from '../../core/lib/input/url.ts';
 import { warn } from '../../core/lib/input/warn.ts';
 import { TimeLimit } from '../../core/lib/timer.ts';
-import type { HandlerDefinition } from '../handler.ts';
+import type { Codec } from '../codec.ts';
+import type { Failed, HandlerDefinition } from '../handler.ts';
 import type { Row } from '../store/row.ts';
+import type { RowStore } from '../store/row-store.ts';
+import type { Fence } from '../store/schema.ts';
 import type { Running } from './due.ts';
 import type { SenderContext } from './page.ts';
-
-interface RequestRecord {
-  readonly isUnkeyed: boolean;
-  readonly steps: readonly PastStep[];
-}
 
 type Unkept =
   /** It is no longer wanted, or another tab's. */
@@ -47,33 +44,40 @@ type Unkept =
   /** The record that must be kept before it goes could not be written. */
   | { readonly kind: 'unsent'; readonly error: unknown };
 
-interface KeepOptions {
+/** Where the requests of an entry are recorded before one of them goes. */
+interface Recorder {
   readonly past: readonly PastStep[];
   readonly idempotent: boolean | undefined;
-  /** Keeps this before a request goes. @returns whether it may go. */
-  readonly record: (record: RequestRecord) => Promise<boolean>;
-  /** Takes that back, at once: nothing has gone, and nothing goes any more. */
-  readonly takeBack: () => Promise<unknown>;
+  readonly store: Pick<RowStore, 'recordRequest'>;
+  readonly fence: Fence;
+  readonly codec: Codec;
 }
+
+export const encodeSteps = async (
+  codec: Codec,
+  steps: readonly PastStep[],
+): Promise<Pick<Row, 'steps'>> =>
+  steps.length > 0 ? { steps: await codec.encode('outbox', steps) } : {};
 
 /** The submission of an entry, in one attempt: nothing of it goes before that is kept on the disk. */
 class EntrySubmission extends Submission {
   readonly #entry: Row;
-  readonly #options: KeepOptions;
+  readonly #recorder: Recorder;
   readonly #signal: AbortSignal;
   #unkept: Unkept | undefined;
   #wasOut = false;
   #isOver = false;
 
-  constructor(entry: Row, options: KeepOptions, signal: AbortSignal) {
-    const { id: key, createdAt, aheadMs, isInDoubt: wasSent, isUnkeyed } = entry;
-    const { past, takeBack } = options;
+  constructor(entry: Row, recorder: Recorder, signal: AbortSignal) {
+    const { id: key, createdAt, aheadMs, isInDoubt: wasSent, isUnkeyed, attempts } = entry;
+    const { past, store, fence } = recorder;
     super({ key, createdAt, aheadMs, wasSent, isUnkeyed, past });
     this.#entry = entry;
-    this.#options = options;
+    this.#recorder = recorder;
     this.#signal = signal;
     signal.addEventListener('abort', () => {
-      if (!this.#wasOut) takeBack().catch(() => {});
+      // Nothing has gone, and nothing goes any more: the record is taken back, at once.
+      if (!this.#wasOut) store.recordRequest(entry, fence, { attempts, isUnkeyed }).catch(() => {});
     });
   }
 
@@ -104,15 +108,29 @@ class EntrySubmission extends Submission {
   }
 
   async #keepAll(): Promise<Unkept | undefined> {
-    const { isUnkeyed } = this;
-    const { idempotent, record } = this.#options;
     // Whether it was under way already is not known any more.
-    if (isUnkeyed && this.#entry.isRestored && !idempotent) return { kind: 'not-repeatable' };
+    if (this.isUnkeyed && this.#entry.isRestored && !this.#recorder.idempotent)
+      return { kind: 'not-repeatable' };
     try {
-      return (await record({ isUnkeyed, steps: this.past })) ? undefined : { kind: 'dropped' };
+      const { past } = this;
+      // There may be no room for the bytes, or they cannot be stored: then what they are known by.
+      const isOurs = await this.#record(past).catch(() =>
+        this.#record(past.map((step) => ({ ...step, body: undefined }))),
+      );
+      return isOurs ? undefined : { kind: 'dropped' };
     } catch (error) {
       return { kind: 'unsent', error };
     }
+  }
+
+  async #record(steps: readonly PastStep[]): Promise<boolean> {
+    const { store, fence, codec } = this.#recorder;
+    return store.recordRequest(this.#entry, fence, {
+      ...(await encodeSteps(codec, steps)),
+      isRedriven: false,
+      attempts: this.#entry.attempts + 1,
+      ...(this.isUnkeyed && { isUnkeyed: true }),
+    });
   }
 
   /** @throws Error where what had to be kept before a request was not, or the entry is gone. */
@@ -147,7 +165,7 @@ function warnOfLifetime({ target }: Step): void {
   );
 }
 
-export interface SendOptions extends Omit<KeepOptions, 'idempotent'> {
+interface SendOptions extends Omit<Recorder, 'idempotent'> {
   readonly definition: HandlerDefinition;
   readonly variables: unknown;
   /** Its handler is known to send past its context: its requests are not known. */
@@ -159,44 +177,24 @@ export interface SendOptions extends Omit<KeepOptions, 'idempotent'> {
   readonly onChange: (entry: Row, operation: Operation) => void;
 }
 
-export interface FailedAttempt {
+export interface FailedAttempt extends Failed {
   readonly kind: 'failed';
-  readonly failure: Failure;
-  readonly decision: Decision;
   readonly error: unknown;
   /** It, or one before it, may have been done. */
   readonly isInDoubt: boolean;
-  /** When new credentials can be asked for, where it failed for want of them: in epoch milliseconds. */
-  readonly renewableAt: number | undefined;
-  readonly wasSent: boolean;
   /** Its key tells nothing any more. */
   readonly isStuck: boolean;
-  /** It was not made: the record that must be kept before its first request was not kept in time. */
-  readonly isUnsent: boolean;
   readonly before: HandedOver;
   readonly past: readonly PastStep[];
 }
 
 type Attempted = { readonly kind: 'done'; readonly data: unknown } | FailedAttempt | Unkept;
 
-class EntryOwner extends Owner<Operation> {
-  readonly #entry: Row;
-  readonly #onChange: SendOptions['onChange'];
-  constructor(entry: Row, onChange: SendOptions['onChange']) {
-    super();
-    this.#entry = entry;
-    this.#onChange = onChange;
-  }
-  override onChange(operation: Operation): void {
-    this.#onChange(this.#entry, operation);
-  }
-}
-
 /** An entry that has timed out has twice as long the next time: a slow line, or a large body. A hang still ends. */
 const mostDoublings = 3;
 
 /** One attempt at an entry, by the same rules as all that this instance sends. */
-export class EntryAttempt {
+export class EntryAttempt extends Owner<Operation> {
   readonly #sender: SenderContext;
   readonly #running: Running;
   readonly #options: SendOptions;
@@ -208,6 +206,7 @@ export class EntryAttempt {
     const { entry, controller } = running;
     const { definition, isUrged, before } = options;
     const { idempotent } = definition.handler;
+    super();
     this.#sender = sender;
     this.#running = running;
     this.#options = options;
@@ -228,13 +227,17 @@ export class EntryAttempt {
     this.#idle = new IdleLimit(sender, running, definition.policy);
   }
 
+  override onChange(operation: Operation): void {
+    this.#options.onChange(this.#running.entry, operation);
+  }
+
   /** Never rejects. */
   async send(): Promise<Attempted> {
     const { executions } = this.#sender.operations;
-    const { definition, onChange } = this.#options;
+    const { definition } = this.#options;
     const [submission, operation] = [this.#submission, this.#operation];
     this.#running.begin(operation);
-    operation.attend(new EntryOwner(this.#running.entry, onChange));
+    operation.attend(this);
     operation.notifyOwner();
     const isIdle = (): boolean => this.#running.open === 0;
     const execution: Execution = { submission, operation, isIdle };
@@ -294,15 +297,15 @@ export class EntryAttempt {
   /** Ends the operation of an attempt that has failed: silently, because its next attempt goes on with it. */
   #endFailed(thrown: unknown): Attempted {
     const { unkept, wasOut } = this.#submission;
-    const failing = !wasOut && unkept?.kind === 'unsent' ? unkept : undefined;
-    if (this.#running.controller.signal.aborted || (unkept && !failing)) {
+    // The record that had to be kept before its first request went could not be.
+    const isUnkept = !wasOut && unkept?.kind === 'unsent';
+    if (this.#running.controller.signal.aborted || (unkept && !isUnkept)) {
       this.#operation.end('cancelled');
       return unkept ?? { kind: 'dropped' };
     }
-    return failing ? this.#recordFailed(failing.error, true) : this.#recordFailed(thrown, false);
+    return this.#recordFailed(isUnkept ? unkept.error : thrown, isUnkept);
   }
 
-  /** `isUnkept`: what had to be kept before its first request went could not be. */
   #recordFailed(error: unknown, isUnkept: boolean): FailedAttempt {
     const [operation, submission] = [this.#operation, this.#submission];
     const { wasOut } = submission;

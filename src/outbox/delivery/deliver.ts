@@ -3,10 +3,10 @@ import { backoffDelay, renewRefused, type Operation, type PastStep } from '../..
 import { type Codec, readVariables, type Unread } from '../codec.ts';
 import { shorten } from '../errors.ts';
 import { type HandlerDefinition, limitOf, nextStepOf } from '../handler.ts';
-import { type DeadReason, laneOf, type Row } from '../store/row.ts';
+import { type DeadReason, lacksAnswer, laneOf, type Row } from '../store/row.ts';
 import type { RowStore } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
-import { EntryAttempt, type FailedAttempt, type SendOptions } from './attempt.ts';
+import { encodeSteps, EntryAttempt, type FailedAttempt } from './attempt.ts';
 import type { Running } from './due.ts';
 import type { Attempt, OutboxPage, UnderWay } from './page.ts';
 
@@ -81,7 +81,9 @@ export class Delivery {
     if (spent) return this.#bury(definition, entry, { reason: spent });
     const sent = await new EntryAttempt(sender, running, {
       ...ready,
-      ...this.#keepIn(entry, fence),
+      store: this.#store,
+      fence,
+      codec,
       definition,
       isForeign: memory.foreign.has(entry.handler),
       isUrged,
@@ -94,32 +96,6 @@ export class Delivery {
     return sent.kind === 'done'
       ? this.#endDone(definition, running, { data: sent.data, variables: ready.variables })
       : this.#endFailed(definition, running, sent);
-  }
-
-  #keepIn(entry: Row, fence: Fence): Pick<SendOptions, 'record' | 'takeBack'> {
-    const { attempts, isUnkeyed: wasUnkeyed } = entry;
-    return {
-      record: async ({ isUnkeyed, steps }) => {
-        const write = async (kept: readonly PastStep[]): Promise<boolean> =>
-          this.#store.recordRequest(entry, fence, {
-            ...(await this.#encodeSteps(kept)),
-            isRedriven: false,
-            attempts: attempts + 1,
-            ...(isUnkeyed && { isUnkeyed }),
-          });
-        try {
-          return await write(steps);
-        } catch {
-          // There may be no room for the bytes, or they cannot be stored: then what they are known by.
-          return write(steps.map((step) => ({ ...step, body: undefined })));
-        }
-      },
-      takeBack: () => this.#store.recordRequest(entry, fence, { attempts, isUnkeyed: wasUnkeyed }),
-    };
-  }
-
-  async #encodeSteps(steps: readonly PastStep[]): Promise<{ readonly steps?: unknown }> {
-    return steps.length > 0 ? { steps: await this.#page.codec.encode('outbox', steps) } : {};
   }
 
   #bury(
@@ -190,7 +166,7 @@ export class Delivery {
     const timeouts = entry.timeouts + (isTimeout ? 1 : 0);
     memory.wait(entry.id, failed.before);
     // They were kept before they went: what has become of the entry does not hang on it.
-    const kept = await this.#encodeSteps(failed.past).catch(() => ({}));
+    const kept = await encodeSteps(this.#page.codec, failed.past).catch(() => ({}));
     const nowMs = clock.now();
     const retry = failed.isUnsent ? entry.claims : entry.attempts + 1;
     const next = nextStepOf(failed, entry, definition, {
@@ -237,8 +213,7 @@ async function prepare(
 }
 
 /** Whether a dead letter holds nothing up: it is not what a user decides on, or others are right without it. */
-const isPassed = (reason: DeadReason): boolean =>
-  reason === 'superseded' || reason === 'parent-dead' || reason === 'answer-missing';
+const isPassed = (reason: DeadReason): boolean => reason === 'superseded' || lacksAnswer(reason);
 
 const isPast = (value: unknown): value is readonly PastStep[] =>
   Array.isArray(value) && value.every((step) => typeof Object(step).id === 'string');
@@ -264,6 +239,7 @@ function warnOfForeign(key: object, handler: string): void {
       `sends otherwise has no idempotency key: should its page die meanwhile, its entry is a dead letter from now on ` +
       `('not-repeatable'), because sent once more it could be done twice. Send it with the context's fetch or json, ` +
       `also after an await; or say idempotent: true where all of it may be done twice.`,
+    'outbox.md#anti-patterns',
   );
 }
 
@@ -273,5 +249,6 @@ function warnOfResult(key: object): void {
     'outbox result',
     `An outbox handler has returned something that cannot be stored. Its entry is delivered, but a tab ` +
       `that asks for its result later gets undefined. Return plain values: JSON, Date, Map, Blob.`,
+    'outbox/storage.md#what-is-on-the-disk',
   );
 }

@@ -21,9 +21,11 @@ const silentLooks = 5;
 /** When a page opens, an owner whose last sign is older counts as dead at once. */
 const silentMs = silentLooks * signMs;
 
-interface LockRequest {
-  /** The token of the owner when the lock was requested: a later one is another tab's. */
-  readonly token: string;
+/** The owner of another tab, as it was seen last. */
+interface Other extends Pick<OwnerRecord, 'token' | 'signedAt'> {
+  /** How many looks have found no later sign of it. */
+  readonly looks: number;
+  /** Withdraws the request for its lock, or releases that. */
   readonly stop: () => void;
 }
 
@@ -36,12 +38,7 @@ interface LockRequest {
 export class Ownership {
   readonly #context: OwnershipContext;
   readonly #held: Map<string, { readonly fence: Fence; readonly release: () => void }> = new Map();
-  readonly #requests: Map<string, LockRequest> = new Map();
-  /** The last sign of each owner of another tab, and how many looks have found no later one. */
-  readonly #signs: Map<
-    string,
-    Pick<OwnerRecord, 'token' | 'signedAt'> & { readonly looks: number }
-  > = new Map();
+  readonly #others: Map<string, Other> = new Map();
   #mine: Fence | undefined;
   #uses = 0;
   #timer: unknown;
@@ -101,14 +98,13 @@ export class Ownership {
   }
 
   release(): void {
-    for (const { stop } of this.#requests.values()) stop();
-    this.#requests.clear();
+    for (const { stop } of this.#others.values()) stop();
+    this.#others.clear();
     for (const { fence, release } of this.#held.values()) {
       this.#giveUp(fence);
       release();
     }
     this.#held.clear();
-    this.#signs.clear();
     this.#mine = undefined;
   }
 
@@ -172,36 +168,21 @@ export class Ownership {
       for (const record of records) {
         if (this.#isOver || this.#isAway) return;
         if (this.#held.has(record.owner)) continue;
-        const request = this.#requestLock(record);
-        if (this.#isSilent(record, isTimed)) await this.#take(record.owner, request);
+        if (this.#isSilent(record, isTimed)) await this.#take(record.owner);
       }
     } catch (error) {
       this.#fail(error);
     }
-    if (this.#held.size + this.#requests.size > 0) this.#plan();
+    if (this.#held.size + this.#others.size > 0) this.#plan();
   }
 
   #forgetMissing(records: readonly OwnerRecord[]): void {
     const owners = new Set(records.map(({ owner }) => owner));
-    for (const [owner, { stop }] of this.#requests) {
+    for (const [owner, { stop }] of this.#others) {
       if (owners.has(owner)) continue;
-      this.#requests.delete(owner);
-      this.#signs.delete(owner);
+      this.#others.delete(owner);
       stop();
     }
-  }
-
-  /** Waits for the lock of the tab that has this owner now, behind those that waited before. */
-  #requestLock({ owner, token }: OwnerRecord): LockRequest {
-    const known = this.#requests.get(owner);
-    if (known?.token === token) return known;
-    known?.stop();
-    const request: LockRequest = {
-      token,
-      stop: this.#lock(owner, () => void this.#take(owner, request)),
-    };
-    this.#requests.set(owner, request);
-    return request;
   }
 
   /**
@@ -210,39 +191,44 @@ export class Ownership {
    */
   #isSilent({ owner, token, signedAt }: OwnerRecord, isTimed: boolean): boolean {
     const { clock, tokens } = this.#context;
-    const known = this.#signs.get(owner);
+    const known = this.#others.get(owner);
     const isSame = known?.token === token && known.signedAt === signedAt;
     const before = isSame ? known.looks : 0;
     const looks = isSame && isTimed ? before + 1 : before;
-    this.#signs.set(owner, { token, signedAt, looks });
+    let stop = known?.stop;
+    if (!stop || known?.token !== token) {
+      stop?.();
+      // Behind those that waited before.
+      stop = this.#lock(owner, () => void this.#take(owner, token));
+    }
+    this.#others.set(owner, { token, signedAt, looks, stop });
     const isLongAgo = !known && clock.now() - signedAt > silentMs;
     return signedAt === 0 || tokens.has(token) || isLongAgo || looks >= silentLooks;
   }
 
-  async #take(owner: string, request: LockRequest): Promise<void> {
+  /** Unless it has another token by now, or was taken or given up meanwhile. */
+  async #take(owner: string, token = this.#others.get(owner)?.token): Promise<void> {
     const { clock, store, onGain } = this.#context;
-    const isWanted = (): boolean => this.#requests.get(owner) === request;
-    // It was taken or given up meanwhile.
-    if (!isWanted()) return;
+    const other = this.#others.get(owner);
+    if (!other || other.token !== token) return;
     const fence = this.#newFence(owner);
     let isTaken: boolean | undefined;
     try {
-      isTaken = await store.adopt(fence, request.token, clock.now());
+      isTaken = await store.adopt(fence, token, clock.now());
     } catch (error) {
       this.#fail(error);
     }
-    if (!isWanted()) {
+    if (this.#others.get(owner)?.stop !== other.stop) {
       if (isTaken) this.#giveUp(fence);
       return;
     }
-    this.#requests.delete(owner);
-    this.#signs.delete(owner);
+    this.#others.delete(owner);
     if (isTaken) {
-      this.#held.set(owner, { fence, release: request.stop });
+      this.#held.set(owner, { fence, release: other.stop });
       this.#plan();
       return onGain(fence);
     }
-    request.stop();
+    other.stop();
     // Another tab was first: its lock is the one to wait for.
     if (isTaken === false) await this.refresh();
   }

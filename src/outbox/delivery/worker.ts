@@ -138,12 +138,12 @@ export class Worker {
   /** Whether entries that had to wait for this origin are about to be sent, because the cause of that is gone. */
   isReleasing(origin: string): boolean {
     if (this.#clock.now() > this.#releasedAt + releaseMs) return false;
-    const isWaking = this.#waking > 0;
+    const isSentBefore = ({ seq, startedAt }: Slot): boolean =>
+      this.#sentBefore.has(seq) && startedAt <= this.#releasedAt;
+    const isComing = (at: number): boolean => this.#waking > 0 && at < Infinity;
     return (
-      this.#slotsTo(origin).some((slot) => !this.#isSentBefore(slot) && !isAnswered(slot)) ||
-      this.#lanesTo(origin).some(
-        ({ seqs, nextAt }) => seqs.length > 0 || (isWaking && nextAt < Infinity),
-      )
+      this.#slotsTo(origin).some((slot) => !isSentBefore(slot) && !isAnswered(slot)) ||
+      this.#lanesTo(origin).some(({ seqs, nextAt }) => seqs.length > 0 || isComing(nextAt))
     );
   }
 
@@ -173,12 +173,16 @@ export class Worker {
     return this.#driven.get(owner)?.fence.token === token;
   }
 
+  #owned(): readonly OwnedEntries[] {
+    return [...this.#driven.values()];
+  }
+
   #expire(): void {
-    for (const owned of this.#driven.values()) owned.expire();
+    for (const owned of this.#owned()) owned.expire();
   }
 
   #isThrough(): boolean {
-    return [...this.#driven.values()].every((owned) => owned.isThrough());
+    return this.#owned().every((owned) => owned.isThrough());
   }
 
   #isIdle(): boolean {
@@ -186,19 +190,15 @@ export class Worker {
   }
 
   #nextReadAt(): number {
-    return Math.min(Infinity, ...[...this.#driven.values()].map((owned) => owned.nextReadAt()));
+    return Math.min(Infinity, ...this.#owned().map((owned) => owned.nextReadAt()));
   }
 
   #slotsTo(origin: string): readonly Slot[] {
     return [...this.#slots.values()].filter(({ lane }) => isLaneTo(lane, origin));
   }
 
-  #isSentBefore({ seq, startedAt }: Slot): boolean {
-    return this.#sentBefore.has(seq) && startedAt <= this.#releasedAt;
-  }
-
   #lanesTo(origin: string): ReturnType<OwnedEntries['lanes']> {
-    return [...this.#driven.values()]
+    return this.#owned()
       .flatMap((owned) => owned.lanes())
       .filter(({ name }) => isLaneTo(name, origin));
   }
@@ -216,7 +216,7 @@ export class Worker {
     const { clock, random } = this.#context;
     try {
       await this.#obeyClock();
-      for (const owned of this.#driven.values()) await owned.wake(origin, clock, random);
+      for (const owned of this.#owned()) await owned.wake(origin, clock, random);
     } catch (error) {
       this.#pause(error);
     }
@@ -231,8 +231,7 @@ export class Worker {
 
   async #moveWaits(): Promise<void> {
     const setBackMs = this.#clock.setBackMs();
-    for (const owned of this.#driven.values())
-      await owned.moveWaits(setBackMs, this.#context.clock.now());
+    for (const owned of this.#owned()) await owned.moveWaits(setBackMs, this.#context.clock.now());
   }
 
   async #pump(): Promise<void> {
@@ -274,7 +273,7 @@ export class Worker {
   #sendable(): readonly OwnedEntries[] {
     const isPageAlone =
       this.#context.clearing() !== undefined || this.#clock.now() < this.#pausedUntil;
-    return [...this.#driven.values()].filter((owned) => !isPageAlone || isOfPage(owned));
+    return this.#owned().filter((owned) => !isPageAlone || isOfPage(owned));
   }
 
   #plan(): void {
@@ -284,7 +283,7 @@ export class Worker {
     // Due entries go when a place is free, or the store is tried again.
     const isWaiting = this.#slots.size > 0 && !this.#isThrough();
     const nowMs = this.#context.clock.now();
-    const dueInMs = [...this.#driven.values()].map((owned) =>
+    const dueInMs = this.#owned().map((owned) =>
       Math.max(owned.nextReadAt() - nowMs, isOfPage(owned) ? 0 : pausedMs, 0),
     );
     const delayMs = Math.min(Infinity, ...dueInMs);

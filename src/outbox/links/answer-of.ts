@@ -63,6 +63,12 @@ export function answerOf(entry: Answering | string, ...path: string[]): unknown 
   return prefix + [key, ...path].map(escape).join('.') + end;
 }
 
+/** The key of the entry that a text refers to, where it is nothing but the reference. */
+export function keyOf(text: string): string | undefined {
+  const [first] = text.match(pattern) ?? [];
+  return first === text ? parse(text).key : undefined;
+}
+
 interface Reference {
   readonly key: string;
   readonly path: readonly string[];

@@ -10,7 +10,7 @@ import { type Row, stateless, type Unplaced } from '../store/row.ts';
 import type { Settled } from '../store/row-store.ts';
 import type { Transaction } from '../store/schema.ts';
 import { place, unblock } from '../store/transitions.ts';
-import { keysIn } from './answer-of.ts';
+import { keyOf } from './answer-of.ts';
 import { begin, type CoalesceCode } from './outbox-links.ts';
 import { isNeeded, rowLinks } from './row-links.ts';
 
@@ -20,10 +20,10 @@ interface Merged extends Settled {
   readonly row: Row;
 }
 
-/** The latest row that changes a thing; or the one that makes it, which the thing is named by. */
+/** The latest row that changes a thing; or the one that makes it, which names the thing by being all of its name. */
 async function lastOf(tx: Transaction, thing: string): Promise<Row | undefined> {
   const changes = await tx.rows('thing', [thing]);
-  const [maker] = keysIn(thing);
+  const maker = keyOf(thing);
   const made = maker === undefined ? undefined : await rowByKey(tx, maker);
   return [made, ...changes]
     .filter((row) => row !== undefined)
@@ -72,6 +72,7 @@ const mergeUnsent: CoalesceCode['merge'] = async (entry, parts, forget) => {
         coalescing,
         'coalesce',
         `An entry of the outbox handler '${handler}' is not merged: ${(error as Error).message}`,
+        'outbox.md#options',
       );
     return undefined;
   }

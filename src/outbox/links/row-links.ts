@@ -1,6 +1,6 @@
 import { keysOf, noLinks, rowByKey, type RowLinks } from '../store/linked.ts';
 import { isInPage, pageFence } from '../store/memory.ts';
-import { type NewRow, type Row, stateless } from '../store/row.ts';
+import { lacksAnswer, type NewRow, type Row, stateless } from '../store/row.ts';
 import type { Transaction } from '../store/schema.ts';
 import { place, unblock } from '../store/transitions.ts';
 import { fillText } from './answer-of.ts';
@@ -76,7 +76,7 @@ async function follow(
   for (const [at, child] of renamed.entries()) if (child !== children[at]) await tx.put(child);
   for (const child of renamed) {
     const own = child.owner ?? ownerOf(child, owner);
-    const isPut = isWaiting(child) || isDeadByParent(child);
+    const isPut = isWaiting(child) || lacksAnswer(child.deadReason);
     // One of this page is not written with one of the disk: it follows when it moves there.
     if (!isPut || own === undefined || child.waitsFor) continue;
     const placed = await place(tx, child, own, nowMs, rowLinks);
@@ -92,9 +92,6 @@ async function follow(
 /** Once it is due, all that it refers to is answered, and stays so. */
 const isWaiting = ({ state, nextRetryAt }: Row): boolean =>
   state === 'pending' && nextRetryAt === undefined;
-
-const isDeadByParent = ({ deadReason }: Row): boolean =>
-  deadReason === 'parent-dead' || deadReason === 'answer-missing';
 
 /** A row of this page has its owner, and no other row has. */
 function ownerOf(child: Row, owner: string | undefined): string | undefined {

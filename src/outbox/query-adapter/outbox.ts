@@ -177,7 +177,7 @@ export interface Outbox<
   readonly retryAll: () => Promise<void>;
   /**
    * Sends an entry with other variables, under a new key. Where it may have been done already, it may
-   * be done twice: `processed` says so.
+   * be done twice: `processed` says so. `retry`, `edit` and `discard` know it by the key from before, too.
    *
    * @returns the new key; undefined when there is no such entry, or it is being sent.
    */
@@ -239,8 +239,10 @@ export const outboxOf = (client: QueryClient): Outbox | undefined => outboxes.ge
 /** The outbox of a client; undefined where it has none, as in tests and stories. In development a warning says so. */
 export function findOutbox(client: QueryClient, operation: string): Outbox | undefined {
   const outbox = outboxes.get(client);
-  if (process.env.NODE_ENV !== 'production' && !outbox)
-    warn(client, 'no outbox', `${missingOutbox(operation)} Until then it shows nothing.`);
+  if (process.env.NODE_ENV !== 'production' && !outbox) {
+    const message = `${missingOutbox(operation)} Until then it shows nothing.`;
+    warn(client, 'no outbox', message, 'outbox.md#usage');
+  }
   return outbox;
 }
 

@@ -12,8 +12,8 @@ import {
 } from '../query-adapter/outbox.ts';
 
 /** The state of the outbox, and actions on its entries. */
-export interface OutboxControls
-  extends OutboxState, Pick<Outbox, 'retry' | 'retryAll' | 'edit' | 'discard' | 'clear'> {}
+export interface OutboxControls extends OutboxState, Pick<Outbox, Control> {}
+type Control = 'retry' | 'retryAll' | 'edit' | 'discard' | 'clear';
 
 /**
  * The number of entries that are due, waiting, sending, paused and dead, the age of the oldest, and whether
@@ -34,15 +34,12 @@ export interface OutboxControls
  */
 export function useOutbox(): OutboxControls {
   const client = useQueryClient();
-  const { subscribe, getState, retry, retryAll, edit, discard, clear } = useMemo(
-    () => findOutbox(client, 'useOutbox') ?? noOutbox('useOutbox'),
-    [client],
-  );
-  const state = useSyncExternalStore(subscribe, getState, () => unopened);
-  return useMemo(
-    () => ({ ...state, retry, retryAll, edit, discard, clear }),
-    [state, retry, retryAll, edit, discard, clear],
-  );
+  const outbox = useMemo(() => findOutbox(client, 'useOutbox') ?? noOutbox('useOutbox'), [client]);
+  const state = useSyncExternalStore(outbox.subscribe, outbox.getState, () => unopened);
+  return useMemo(() => {
+    const { retry, retryAll, edit, discard, clear } = outbox;
+    return { ...state, retry, retryAll, edit, discard, clear };
+  }, [state, outbox]);
 }
 
 const nothing = (): undefined => undefined;
@@ -51,21 +48,11 @@ const noView = { subscribe: () => () => {}, getState: nothing };
 const empty = { ...unopened, due: 0, waiting: 0, sending: 0, paused: 0, dead: 0 };
 
 /** Stands in for a missing outbox: it is empty, and its actions reject. */
-function noOutbox(
-  operation: string,
-): Pick<OutboxControls, Control> & Pick<Outbox, 'subscribe' | 'getState'> {
+function noOutbox(operation: string): Pick<Outbox, Control | 'subscribe' | 'getState'> {
   const refuse = (): Promise<never> => Promise.reject(new Error(missingOutbox(operation)));
-  return {
-    subscribe: () => () => {},
-    getState: () => empty,
-    retry: refuse,
-    retryAll: refuse,
-    edit: refuse,
-    discard: refuse,
-    clear: refuse,
-  };
+  const actions = { retry: refuse, retryAll: refuse, edit: refuse, discard: refuse, clear: refuse };
+  return { ...noView, ...actions, getState: () => empty };
 }
-type Control = 'retry' | 'retryAll' | 'edit' | 'discard' | 'clear';
 
 /**
  * The entries of the outbox, oldest first, 100 at most unless `limit` says otherwise; undefined until they

@@ -416,15 +416,18 @@ class Salvage {
     this.#triedAt = this.#clock.now();
     if (agoMs < 0 || agoMs > apartMs) this.#failingSince.clear();
     const gone: number[] = [];
-    const rows = this.#database.transaction('rows').objectStore('rows');
-    for (const seq of (await resultOf(() => rows.getAllKeys())) as number[])
+    for (const seq of (await resultOf(() => this.#rows().getAllKeys())) as number[])
       if (await this.#isGone(seq)) gone.push(seq);
     return gone;
   }
 
+  #rows(): IDBObjectStore {
+    return this.#database.transaction('rows').objectStore('rows');
+  }
+
   async #isGone(seq: number): Promise<boolean> {
     try {
-      await resultOf(() => this.#database.transaction('rows').objectStore('rows').get(seq));
+      await resultOf(() => this.#rows().get(seq));
       this.#failingSince.delete(seq);
       return false;
     } catch (thrown) {
@@ -438,25 +441,22 @@ class Salvage {
   }
 
   async known(seq: number): Promise<Readonly<Record<string, unknown>>> {
-    const rows = this.#database.transaction('rows').objectStore('rows');
-    const known: Record<string, unknown> = {};
-    for (const name of rows.indexNames) {
-      const index = rows.index(name);
-      const paths = [index.keyPath].flat();
+    const rows = this.#rows();
+    const known: (readonly [field: string, value: unknown])[] = [];
+    for (const index of Array.from(rows.indexNames, (name) => rows.index(name)))
       await resultOf(
         () => index.openKeyCursor(),
         (cursor) => {
-          if (!cursor) return true;
-          if (cursor.primaryKey !== seq) {
+          if (cursor && cursor.primaryKey !== seq) {
             cursor.continue();
             return false;
           }
-          for (const [place, key] of [cursor.key].flat().entries()) known[paths[place] ?? ''] = key;
+          const keys = [cursor?.key].flat();
+          known.push(...[index.keyPath].flat().map((path, at) => [path, keys[at]] as const));
           return true;
         },
       );
-    }
-    return known;
+    return Object.fromEntries(known.filter(([, value]) => value !== undefined));
   }
 }
 

@@ -111,6 +111,9 @@ const claimAgainMs = 1000;
 
 const none = { row: undefined, next: undefined };
 
+type RowKey = RowState | DeadReason | 'other-version' | undefined;
+type RowIndex = 'state' | 'deadReason' | 'waitsFor';
+
 /** The operations on rows: each is one transaction. */
 export class RowStore {
   readonly #backend: Backend;
@@ -386,12 +389,21 @@ export class RowStore {
 
   /** Rows in the order of their places, after one of them: all, or those with this key of an index. */
   list(
-    key: RowState | DeadReason | 'other-version' | undefined,
+    key: RowKey,
     from: number,
     limit: number,
-    index: 'state' | 'deadReason' | 'waitsFor' = 'state',
+    index: RowIndex = 'state',
   ): Promise<readonly Row[]> {
     return this.#backend.read((tx) => tx.page(index, key, from, limit));
+  }
+
+  /** The same, to the last, of which a page is read at a time. */
+  async *all(key: RowKey, index?: RowIndex): AsyncGenerator<Row> {
+    let page: readonly Row[] | undefined;
+    for (let from = 0; (page?.length ?? pageSize) === pageSize; from = page.at(-1)?.seq ?? 0) {
+      page = await this.list(key, from, pageSize, index);
+      yield* page;
+    }
   }
 
   count(nowMs: number, pauses: PausedEntries): Promise<Counts> {
@@ -523,17 +535,4 @@ async function isMovable(tx: Transaction, row: Row): Promise<boolean> {
       (other.state === 'sending' && other.scope !== undefined && other.scope === row.scope) ||
       refersTo(row, other),
   );
-}
-
-/** Rows in the order of their places, of which `load` reads a page at a time. */
-export async function* pagesOf(
-  load: (after: number, limit: number) => Promise<readonly Row[]>,
-): AsyncGenerator<Row> {
-  for (let from = 0; ;) {
-    const page = await load(from, pageSize);
-    yield* page;
-    const last = page.at(-1);
-    if (!last || page.length < pageSize) return;
-    from = last.seq;
-  }
 }

@@ -28,6 +28,10 @@ export type DeadReason =
   /** The answer that it refers to is not known: that was discarded or forgotten, never was, or has no such field. */
   | 'answer-missing';
 
+/** Whether an entry is dead because the answer of another one is missing. */
+export const lacksAnswer = (reason: DeadReason | undefined): boolean =>
+  reason === 'parent-dead' || reason === 'answer-missing';
+
 /** The outcome of an attempt, without headers and bodies. */
 export interface RowError {
   readonly name: string;

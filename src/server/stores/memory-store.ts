@@ -32,7 +32,6 @@ export interface MemoryTransaction {
 }
 
 interface Entry extends Claim {
-  readonly expiresAtMs: number;
   readonly answer?: StoredAnswer;
   readonly bytes: number;
 }
@@ -65,10 +64,40 @@ export function memoryStore({
 }: MemoryStoreOptions = {}): IdempotencyStore<MemoryTransaction> {
   requireFrom('memoryStore', 'maxKeys', maxKeys, 1);
   requireFrom('memoryStore', 'maxBytes', maxBytes, 1);
-  const entries = new Entries(maxKeys, maxBytes);
-  return {
-    claim: (claim) => entries.claim(claim),
+  const entries = new Map<string, Entry>();
+  let bytes = 0;
+  let sweep = entries.values();
 
+  const keep = (entry: Entry): void => {
+    entries.set(entry.id, entry);
+    bytes += entry.bytes;
+  };
+  const drop = (entry: Entry): void => {
+    entries.delete(entry.id);
+    bytes -= entry.bytes;
+  };
+  const isFull = (): boolean => entries.size >= maxKeys || bytes >= maxBytes;
+  /** Two steps per claim, so the sweep outpaces the growth. */
+  const dropExpired = (nowMs: number): void => {
+    for (let step = 0; step < 2; step++) {
+      const { value, done } = sweep.next();
+      if (done) sweep = entries.values();
+      else if (isOver(value, nowMs)) drop(value);
+    }
+  };
+  return {
+    claim(claim) {
+      const { id, nowMs } = claim;
+      dropExpired(nowMs);
+      const found = entries.get(id);
+      if (found && !isOver(found, nowMs)) return refusalOf(found);
+      if (found) drop(found);
+      // All expired keys are dropped before a new one is refused.
+      if (isFull()) for (const entry of entries.values()) if (isOver(entry, nowMs)) drop(entry);
+      if (isFull()) return { kind: 'full' };
+      keep({ ...claim, bytes: 2 * (id.length + claim.fingerprint.length) });
+      return { kind: 'claimed' };
+    },
     async run({ id }, work) {
       const effects: (() => void)[] = [];
       let answer: StoredAnswer | undefined;
@@ -81,77 +110,21 @@ export function memoryStore({
         answer = done > 0 ? partlyDone : undefined;
         throw error;
       } finally {
-        entries.end(id, answer);
+        const entry = entries.get(id);
+        if (entry) drop(entry);
+        if (entry && answer) keep({ ...entry, answer, bytes: entry.bytes + bytesOf(answer) });
       }
       return true;
     },
   };
 }
 
-class Entries {
-  readonly #maxKeys: number;
-  readonly #maxBytes: number;
-  readonly #byId = new Map<string, Entry>();
-  #bytes = 0;
-  #sweep = this.#byId.values();
-
-  constructor(maxKeys: number, maxBytes: number) {
-    this.#maxKeys = maxKeys;
-    this.#maxBytes = maxBytes;
-  }
-
-  claim(claim: Claim): ClaimResult {
-    const { id, nowMs, lifetimeMs } = claim;
-    this.#dropExpired(nowMs);
-    const found = this.#byId.get(id);
-    if (found && !isOver(found, nowMs)) {
-      const { fingerprint, answer } = found;
-      return answer ? { kind: 'answered', fingerprint, answer } : { kind: 'running', fingerprint };
-    }
-    if (found) this.#drop(found);
-    // All expired keys are dropped before a new one is refused.
-    if (this.#isFull())
-      for (const entry of this.#byId.values()) if (isOver(entry, nowMs)) this.#drop(entry);
-    if (this.#isFull()) return { kind: 'full' };
-    const bytes = 2 * (id.length + claim.fingerprint.length);
-    this.#keep({ ...claim, expiresAtMs: nowMs + lifetimeMs, bytes });
-    return { kind: 'claimed' };
-  }
-
-  /** Stores the answer; without one the key is free again. */
-  end(id: string, answer: StoredAnswer | undefined): void {
-    const entry = this.#byId.get(id);
-    if (!entry) return;
-    this.#drop(entry);
-    if (answer) this.#keep({ ...entry, answer, bytes: entry.bytes + bytesOf(answer) });
-  }
-
-  #keep(entry: Entry): void {
-    this.#byId.set(entry.id, entry);
-    this.#bytes += entry.bytes;
-  }
-
-  #drop(entry: Entry): void {
-    this.#byId.delete(entry.id);
-    this.#bytes -= entry.bytes;
-  }
-
-  #isFull(): boolean {
-    return this.#byId.size >= this.#maxKeys || this.#bytes >= this.#maxBytes;
-  }
-
-  /** Two steps per claim, so the sweep outpaces the growth. */
-  #dropExpired(nowMs: number): void {
-    for (let step = 0; step < 2; step++) {
-      const { value, done } = this.#sweep.next();
-      if (done) this.#sweep = this.#byId.values();
-      else if (isOver(value, nowMs)) this.#drop(value);
-    }
-  }
+function refusalOf({ fingerprint, answer }: Entry): ClaimResult {
+  return answer ? { kind: 'answered', fingerprint, answer } : { kind: 'running', fingerprint };
 }
 
-const isOver = ({ answer, expiresAtMs }: Entry, nowMs: number): boolean =>
-  answer !== undefined && expiresAtMs <= nowMs;
+const isOver = ({ answer, nowMs: claimedAt, lifetimeMs }: Entry, nowMs: number): boolean =>
+  answer !== undefined && claimedAt + lifetimeMs <= nowMs;
 
 function bytesOf({ headers, body }: StoredAnswer): number {
   return body.byteLength + 2 * headers.flat().join('').length;

@@ -80,7 +80,7 @@ return 1`;
  * the lease. Then give the data a unique column with the user and the `key` of the context.
  *
  * Redis must not evict keys (`maxmemory-policy noeviction`). When it dies, it loses what it had not yet
- * written to disk or sent to the replica that takes over. See docs/server-stores.md.
+ * written to disk or sent to the replica that takes over. See docs/server-stores/redis.md.
  *
  * @throws TypeError if the client is neither ioredis nor `redis`, or the prefix is empty.
  *

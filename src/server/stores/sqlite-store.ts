@@ -2,7 +2,6 @@ import { systemClock } from '../../core/lib/clock.ts';
 import { rejectValue } from '../../core/lib/input/check.ts';
 import { lendHandle } from './lend.ts';
 import {
-  type Claim,
   type ClaimResult,
   type IdempotencyStore,
   type KeyRow,
@@ -64,93 +63,81 @@ export function sqliteStore<Db extends SqliteDatabase>(
     rejectValue('sqliteStore', 'table', table, 'letters, digits and underscores');
   if (inUse.has(db)) throw new TypeError(handleInUse);
   inUse.add(db);
-  const keys = new Keys(db, table);
-  return { claim: (claim) => keys.claim(claim), run: (claim, work) => keys.run(claim, work) };
-}
+  openTable(db, table);
+  const sql = prepareStatements(db, table);
+  // Known without reading the file, which may be in the middle of a transaction.
+  const running = new Map<string, string>();
+  const enqueue = createQueue();
+  return {
+    async claim({ id, fingerprint, token, nowMs, leaseMs, lifetimeMs }) {
+      const holder = running.get(id);
+      if (holder !== undefined) return { kind: 'running', fingerprint: holder };
+      const giveUpAt = systemClock.now() + leaseMs;
+      const take = (): ClaimResult => {
+        sql.dropExpired.run(nowMs);
+        const until = [nowMs + leaseMs, nowMs + lifetimeMs] as const;
+        const taken = sql.take.run(id, fingerprint, token, ...until, nowMs, nowMs);
+        if (Number(taken.changes) !== 1)
+          return refusalOf(sql.find.get(id) as KeyRow | undefined, fingerprint);
+        running.set(id, fingerprint);
+        return { kind: 'claimed' };
+      };
+      return enqueue(() => whenUnlocked(giveUpAt, take));
+    },
 
-class Keys<Db extends SqliteDatabase> {
-  readonly #db: Db;
-  readonly #sql: ReturnType<typeof prepareStatements>;
-  /** Known without reading the file, which may be in the middle of a transaction. */
-  readonly #running = new Map<string, string>();
-  #last: Promise<unknown> = Promise.resolve();
-
-  constructor(db: Db, table: string) {
-    this.#db = db;
-    openTable(db, table);
-    this.#sql = prepareStatements(db, table);
-  }
-
-  claim({ id, fingerprint, token, nowMs, leaseMs, lifetimeMs }: Claim): Promise<ClaimResult> {
-    const holder = this.#running.get(id);
-    if (holder !== undefined) return Promise.resolve({ kind: 'running', fingerprint: holder });
-    const giveUpAt = systemClock.now() + leaseMs;
-    const { dropExpired, take, find } = this.#sql;
-    const takeOrFind = (): ClaimResult => {
-      dropExpired.run(nowMs);
-      const until = [nowMs + leaseMs, nowMs + lifetimeMs] as const;
-      const taken = take.run(id, fingerprint, token, ...until, nowMs, nowMs);
-      if (Number(taken.changes) !== 1)
-        return refusalOf(find.get(id) as KeyRow | undefined, fingerprint);
-      this.#running.set(id, fingerprint);
-      return { kind: 'claimed' };
-    };
-    return this.#enqueue(() => whenUnlocked(giveUpAt, takeOrFind));
-  }
-
-  /** @returns whether the claim was still held. */
-  run({ id, token, leaseMs }: Claim, work: Work<Db>): Promise<boolean> {
-    const giveUpAt = systemClock.now() + leaseMs;
-    return this.#enqueue(async () => {
-      let end: 'committed' | 'lost' | 'unanswered' = 'unanswered';
-      const { tx, takeBack } = lendHandle(this.#db, 'sqliteStore');
-      try {
-        // Immediate, because a lock requested at the first write may be refused at once.
-        await whenUnlocked(giveUpAt, () => this.#db.exec('BEGIN IMMEDIATE'));
+    run({ id, token, leaseMs }, work) {
+      const inLease = (): number => systemClock.now() + leaseMs;
+      const giveUpAt = inLease();
+      return enqueue(async () => {
+        let [isHeld, isCommitted] = [true, false];
+        const { tx, takeBack } = lendHandle(db, 'sqliteStore');
         try {
-          this.#sql.mark.run(id, token);
-          const answer = await work(tx);
-          takeBack();
-          if (answer) end = await this.#commit(id, token, leaseMs, answer);
+          // Immediate, because a lock requested at the first write may be refused at once.
+          await whenUnlocked(giveUpAt, () => db.exec('BEGIN IMMEDIATE'));
+          try {
+            sql.mark.run(id, token);
+            const answer = await work(tx);
+            takeBack();
+            if (answer) isHeld = keepAnswer(sql, id, token, answer);
+            // Without a write-ahead log the commit waits for readers.
+            if (answer && isHeld) await whenUnlocked(inLease(), () => db.exec('COMMIT'));
+            isCommitted = !!answer && isHeld;
+          } finally {
+            takeBack();
+            if (!isCommitted) rollBack(db);
+          }
         } finally {
-          takeBack();
-          if (end !== 'committed') rollBack(this.#db);
+          running.delete(id);
+          if (!isCommitted) await whenUnlocked(inLease(), () => sql.free.run(id, token));
         }
-      } finally {
-        this.#running.delete(id);
-        if (end !== 'committed')
-          await whenUnlocked(systemClock.now() + leaseMs, () => this.#sql.free.run(id, token));
-      }
-      return end !== 'lost';
-    });
-  }
-
-  async #commit(
-    id: string,
-    token: string,
-    leaseMs: number,
-    { status, headers, body }: StoredAnswer,
-  ): Promise<'committed' | 'lost'> {
-    const { keep, isOurs } = this.#sql;
-    const { changes } = keep.run(status, JSON.stringify(headers), body, id, token);
-    if (Number(changes) !== 1) {
-      if (isOurs.get(id, token)) throw new Error(rolledBack);
-      return 'lost';
-    }
-    // Without a write-ahead log the commit waits for readers.
-    await whenUnlocked(systemClock.now() + leaseMs, () => this.#db.exec('COMMIT'));
-    return 'committed';
-  }
-
-  /** Runs one task after the other, because the handle has one transaction at a time. */
-  #enqueue<T>(work: () => T | Promise<T>): Promise<T> {
-    const next = this.#last.then(work);
-    this.#last = next.catch(() => {});
-    return next;
-  }
+        return isHeld;
+      });
+    },
+  };
 }
 
-type Work<Db> = (tx: Db) => Promise<StoredAnswer | undefined>;
+/** Runs one task after the other, because the handle has one transaction at a time. */
+function createQueue() {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(work: () => T | Promise<T>): Promise<T> => {
+    const next = last.then(work);
+    last = next.catch(() => {});
+    return next;
+  };
+}
+
+/** @returns whether the claim was still held. */
+function keepAnswer(
+  { keep, isOurs }: ReturnType<typeof prepareStatements>,
+  id: string,
+  token: string,
+  { status, headers, body }: StoredAnswer,
+): boolean {
+  const { changes } = keep.run(status, JSON.stringify(headers), body, id, token);
+  if (Number(changes) === 1) return true;
+  if (isOurs.get(id, token)) throw new Error(rolledBack);
+  return false;
+}
 
 function prepareStatements(db: SqliteDatabase, table: string) {
   const dropExpired = db.prepare(

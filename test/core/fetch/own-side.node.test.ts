@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSteadfetch, type Decision, type Failure, outcomeOf, retry } from 'steadfetch';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import * as undici from 'undici';
 import { rejectionOf } from './observe.ts';
 
 const invalid = { kind: 'invalid', processed: 'no' };
@@ -113,6 +114,29 @@ test.each<[string, () => Promise<RequestInit & { url?: string }>, string]>([
       return {};
     },
     'Nock: No match',
+  ],
+  [
+    'what a mock agent of undici does not know',
+    async () => {
+      const dispatcher = new undici.MockAgent();
+      dispatcher.disableNetConnect();
+      vi.stubGlobal('fetch', (input: string) => undici.fetch(input, { dispatcher }));
+      return {};
+    },
+    'net.connect disabled',
+  ],
+  [
+    'what nock does not allow',
+    async () => {
+      const text = 'Nock: Disallowed net connect for "localhost/"';
+      const cause = Object.assign(new Error(text), {
+        name: 'NetConnectNotAllowedError',
+        code: 'ENETUNREACH',
+      });
+      vi.stubGlobal('fetch', () => Promise.reject(new TypeError('fetch failed', { cause })));
+      return {};
+    },
+    'Disallowed net connect',
   ],
 ])('%s is refused once, without a request', async (_, make, text) => {
   const { url = origin, ...init } = await make();

@@ -165,7 +165,7 @@ describe('a profile: alreadyDone', () => {
     const told = await run((() => Promise.resolve({ code: 'duplicate' })) as () => never);
     expect(told).toEqual({ requests: 5, values: ['done', 'done', 'done'] });
     expect(said()).toEqual([
-      '[steadfetch] idempotency: alreadyDone returned object; it counts as not set.',
+      '[steadfetch] idempotency: alreadyDone returned object; it counts as not set. See node_modules/steadfetch/docs/idempotency.md#answers.',
     ]);
   });
 });

@@ -197,7 +197,7 @@ describe("createPersister of TanStack's", () => {
     await rig.time.advance(1000);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /The query \["it"\] has a persister that has taken the place of Steadfetch's.*composePersister\(steady, yours\).*docs\/retry\.md/,
+        /The query \["it"\] has a persister that has taken the place of Steadfetch's.*composePersister\(steady, yours\).*docs\/retry\/default-options\.md/,
       ),
     ]);
   });
@@ -217,7 +217,7 @@ describe('a merge that has lost our options', () => {
     await timesWith(rig, { queryKey: ['again'] });
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^\[steadfetch\] GET \/a has failed 2 times and is requested again, and no query has run with the options of this instance\..*mergeDefaultOptions\(steady, yours\).*docs\/retry\.md/,
+        /^\[steadfetch\] GET \/a has failed 2 times and is requested again, and no query has run with the options of this instance\..*mergeDefaultOptions\(steady, yours\).*docs\/retry\/default-options\.md/,
       ),
     ]);
   });
@@ -287,7 +287,7 @@ describe('a number of retries of a query', () => {
     expect(rig.server.times()).toHaveLength(6);
     expect(warnings).toEqual([
       expect.stringMatching(
-        /The query \["it"\] is retried by a retry of its own where the policy stops \(not-retryable\).*\.\.\.steady\.queryPolicy\(\{ maxRetries: 2 \}\).*docs\/retry\.md/,
+        /The query \["it"\] is retried by a retry of its own where the policy stops \(not-retryable\).*\.\.\.steady\.queryPolicy\(\{ maxRetries: 2 \}\).*docs\/retry\/default-options\.md/,
       ),
     ]);
   });

@@ -49,7 +49,7 @@ test.each([
     expect(warnings()).toEqual([
       `[steadfetch] ${hook}: this QueryClient carries no default options of Steadfetch. ` +
         'Make it with new QueryClient({ defaultOptions: steady.defaultOptions }). ' +
-        'Until then it shows nothing.',
+        'Until then it shows nothing. See node_modules/steadfetch/docs/retry/default-options.md#default-options.',
     ]);
   },
 );
@@ -65,7 +65,7 @@ test.each([
   expect(warnings()).toEqual([
     `[steadfetch] ${name}: this QueryClient has no outbox. ` +
       'Make one at start-up: createOutbox({ steady, queryClient, handlers }). ' +
-      'Until then it shows nothing.',
+      'Until then it shows nothing. See node_modules/steadfetch/docs/outbox.md#usage.',
   ]);
 });
 
@@ -82,8 +82,8 @@ test('where it has options that another copy of the package may have made, the w
     '[steadfetch] useRetryStatus: this QueryClient carries no default options of Steadfetch. ' +
       'Make it with new QueryClient({ defaultOptions: steady.defaultOptions }). ' +
       'If it is, there are two copies of the package: `import` and `require` load two, ' +
-      'and know nothing of each other (node_modules/steadfetch/docs/testing.md#import-and-require). ' +
-      'Until then it shows nothing.',
+      'and know nothing of each other (node_modules/steadfetch/docs/bundlers.md#import-and-require). ' +
+      'Until then it shows nothing. See node_modules/steadfetch/docs/retry/default-options.md#default-options.',
   ]);
 });
 

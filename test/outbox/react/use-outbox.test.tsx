@@ -308,7 +308,11 @@ test('without an outbox the hook is empty, and says once what is missing, as its
   const missing =
     'useOutbox: this QueryClient has no outbox. Make one at start-up: createOutbox({ steady, queryClient, handlers }).';
   expect(screen.getByRole('paragraph').textContent).toBe('0');
-  expect(warn.mock.calls).toEqual([[`[steadfetch] ${missing} Until then it shows nothing.`]]);
+  expect(warn.mock.calls).toEqual([
+    [
+      `[steadfetch] ${missing} Until then it shows nothing. See node_modules/steadfetch/docs/outbox.md#usage.`,
+    ],
+  ]);
   await expect(seen[0]?.retryAll()).rejects.toThrow(missing);
   warn.mockRestore();
 });

@@ -179,6 +179,7 @@ export function hintAtCors(
       `${origin} answers, but this page may not read its answers. Likely causes: an expired session, so ` +
         `that the request is redirected to a login on another origin; an error of a gateway without CORS ` +
         `headers; an ad blocker or another extension. The Network panel shows which.`,
+      'retry/errors.md#errors-and-their-messages',
     );
   else if (origin === globalThis.location.origin) return;
   else if (!response) {
@@ -188,6 +189,7 @@ export function hintAtCors(
       `A request to ${origin} failed without an answer. If the network is fine, the answer may have ` +
         `come without CORS headers, as a gateway's own 502, 503 or 504 often does: let every answer, ` +
         `errors included, carry Access-Control-Allow-Origin.`,
+      'retry/errors.md#errors-and-their-messages',
     );
   } else if (/^(413|429|503)$/.test(`${response.status}`) && !response.headers.get('retry-after')) {
     warn(
@@ -195,6 +197,7 @@ export function hintAtCors(
       `expose ${origin}`,
       `${origin} answered ${response.status} without a readable Retry-After. If it sends one, the ` +
         `browser hides it: add Access-Control-Expose-Headers: Retry-After, Date.`,
+      'retry/errors.md#errors-and-their-messages',
     );
   }
 }

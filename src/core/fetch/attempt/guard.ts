@@ -107,7 +107,7 @@ export class Guard {
     const { kept, native, target } = this.#source;
     if (native !== target || kept) return false;
     const isMocked = process.env.NODE_ENV !== 'production' && !this.isStreaming && isMock(target);
-    return isMocked || (isOfPlatform(target) && isReplaced(target, name));
+    return isMocked || isReplaced(target, name);
   }
 
   /** Reads all of it. `parse` makes the value of its JSON. */
@@ -304,9 +304,6 @@ function wrap(source: Source): Response {
   return Object.create(source.target, { ...descriptors, ...membersOf(source.target) }) as Response;
 }
 
-const isOfPlatform = (given: object): boolean =>
-  Object.prototype.toString.call(given) === '[object Response]';
-
 /** Whether an interceptor, a proxy or a subclass has put a reader of its own over that of the platform. */
 function isReplaced(given: object, name: ReaderName): boolean {
   let holder: object | null = given;
@@ -318,7 +315,8 @@ function isReplaced(given: object, name: ReaderName): boolean {
 /** Those of the platform keep all they have out of sight; polyfills, and what tests make by hand, do not. */
 function hasNativeShape(given: Response): boolean {
   const isBare = Object.isExtensible(given) && Object.keys(given).length === 0;
-  return isBare && isOfPlatform(given) && !readers.some((name) => isReplaced(given, name));
+  const isOfPlatform = Object.prototype.toString.call(given) === '[object Response]';
+  return isBare && isOfPlatform && !readers.some((name) => isReplaced(given, name));
 }
 
 /**

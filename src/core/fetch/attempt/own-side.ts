@@ -135,7 +135,7 @@ function interceptorError(cause: unknown): Foreign | undefined {
   // That of a DOMException is 0, as of a file in a Request that cannot be read.
   const isRefused = !code
     ? !/^(|Type|HTTPParser|Network|Abort|Timeout)Error$/.test(name)
-    : refusedCode.test(`${code}`);
+    : refusedCode.test(`${code}`) || /Not(Allowed|Matched)Error$/.test(name);
   return isRefused ? root : undefined;
 }
 

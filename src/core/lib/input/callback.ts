@@ -1,8 +1,9 @@
+import { type DevelopmentText, inDevelopment } from '../development.ts';
 import { reportOnce } from './check.ts';
-import { warn } from './warn.ts';
+import { type Page, warn } from './warn.ts';
 
 /** Receives the mistake of an app's function as a predicate: `threw Error: x`. Empty in production. */
-export type OnMistake = (what: string) => void;
+export type OnMistake = (what?: string) => void;
 
 /**
  * Calls a function of the app that returns an answer. Its mistake must not cost a request: if it throws, or
@@ -14,15 +15,15 @@ export function callApp<T>(
   isRight: (answer: unknown) => answer is T,
   onMistake?: OnMistake,
 ): T | undefined {
-  let what = '';
+  let what: string | undefined;
   try {
     const answer = call();
     if (answer === undefined || isRight(answer)) return answer;
     // On a server, an unhandled rejection ends the process.
     Promise.resolve(answer).catch(() => {});
-    if (process.env.NODE_ENV !== 'production') what = `returned ${nameOf(answer)}`;
+    what = inDevelopment(() => `returned ${nameOf(answer)}`);
   } catch (error) {
-    if (process.env.NODE_ENV !== 'production') what = `threw ${textOf(error)}`;
+    what = inDevelopment(() => `threw ${textOf(error)}`);
   }
   onMistake?.(what);
   return undefined;
@@ -36,11 +37,24 @@ export const isBoolean = (value: unknown): value is boolean => typeof value === 
  * logged; `rule` is for developers.
  */
 export const reporterOf =
-  (owner: object, option: string, rule: string | false): OnMistake =>
+  (owner: object, option: string, rule: DevelopmentText): OnMistake =>
   (what) => {
     if (process.env.NODE_ENV === 'production') reportOnce(option);
-    else warn(owner, `${option} ${what}`, `${option} ${what}; ${rule}.`);
+    else warn(owner, `${option} ${what}`, `${option} ${what}; ${rule}.`, pageAbout(option));
   };
+
+/** The page about a function of the app, by the first word of its option. */
+function pageAbout(option: string): Page {
+  const pages: Readonly<Record<string, Page>> = {
+    apis: 'apis.md#fields-of-a-profile',
+    outcomes: 'apis/outcomes.md#outcomes-that-the-status-does-not-tell',
+    idempotency: 'idempotency.md#answers',
+    conditional: 'apis.md#usage',
+    fallback: 'apis.md#usage',
+    random: 'testing.md#usage',
+  };
+  return pages[/^\w+/.exec(option)?.[0] ?? ''] ?? 'retry.md#what-is-retried';
+}
 
 /**
  * Calls a listener of the app. Its error is reported as uncaught, and affects neither the other listeners nor

@@ -1,3 +1,4 @@
+import { type DevelopmentText, inDevelopment } from '../development.ts';
 import { toJson } from '../json.ts';
 import { type Elsewhere, findMeant } from './nearest.ts';
 
@@ -46,10 +47,10 @@ export function checkValue<T>(
   option: string,
   value: T | undefined,
   isRight: (value: T) => boolean,
-  allowed: string | false,
+  allowed: DevelopmentText,
 ): T | undefined {
   if (value === undefined || isRight(value)) return value;
-  if (process.env.NODE_ENV !== 'production') reject(operation, option, value, allowed);
+  inDevelopment(() => reject(operation, option, value, allowed));
   reportOnce(option);
   return undefined;
 }
@@ -105,10 +106,10 @@ export function reject(
   operation: string,
   option: string,
   value: unknown,
-  allowed: string | false,
+  allowed: DevelopmentText,
 ): never {
-  if (process.env.NODE_ENV === 'production') throw new TypeError(`${operation}: wrong ${option}.`);
-  return rejectValue(operation, option, value, allowed);
+  inDevelopment(() => rejectValue(operation, option, value, allowed));
+  throw new TypeError(`${operation}: wrong ${option}.`);
 }
 
 /** @throws TypeError that names the operation, the option, its value and what is allowed. */
@@ -116,7 +117,7 @@ export function rejectValue(
   operation: string,
   option: string,
   value: unknown,
-  allowed: string | false,
+  allowed: DevelopmentText,
 ): never {
   throw new TypeError(`${operation}: ${option} is ${show(value)}, and must be ${allowed}.`);
 }

@@ -1,3 +1,4 @@
+import { inDevelopment } from '../development.ts';
 import { checkValue } from './check.ts';
 
 /** The key under which a value carries its code: an app that does not create the value does not bundle the code. */
@@ -32,6 +33,6 @@ export function checkMade<By extends string, Value extends MadeBy<By>>(
   by: By,
 ): Value | undefined {
   const isMade = (made: Partial<Value> | null): boolean => made?.[code]?.by === by;
-  const allowed = process.env.NODE_ENV !== 'production' && `what ${by}() returns`;
+  const allowed = inDevelopment(() => `what ${by}() returns`);
   return checkValue(operation, option, value, isMade, allowed);
 }

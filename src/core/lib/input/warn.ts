@@ -16,14 +16,17 @@ export const isMarked = (object: object, name: string): boolean => !!marks.get(o
 export const used = 'used by a query';
 export const policyAlone: object = {};
 
+/** A page of docs, with or without a heading. */
+export type Page = `${string}.md` | `${string}.md#${string}`;
+
 /** The location of a docs page in the package: package.json lists those that are named here among its files. */
-export const pageOf = (page: string): string => `node_modules/steadfetch/docs/${page}`;
+export const pageOf = (page: Page): string => `node_modules/steadfetch/docs/${page}`;
 
 /**
  * Warns the developer once per instance and key, and names the page and heading with the details. Development
  * only.
  */
-export function warn(instance: object, key: string, message: string, page?: string): void {
+export function warn(instance: object, key: string, message: string, page: Page): void {
   if (!mark(instance, key)) return;
-  console.warn(`[steadfetch] ${message}${page === undefined ? '' : ` See ${pageOf(page)}.`}`);
+  console.warn(`[steadfetch] ${message} See ${pageOf(page)}.`);
 }

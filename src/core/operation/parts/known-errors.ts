@@ -25,7 +25,7 @@ interface Failed {
     readonly endsWithOwner?: boolean | undefined;
   };
   readonly effects: Effects;
-  readonly submission?: { readonly isRepeatable: boolean } | undefined;
+  readonly submission?: { readonly isTaken: boolean } | undefined;
   readonly policyOf: (facts?: RequestFacts) => Policy;
   readonly view: (facts?: RequestFacts) => OperationFacts;
   readonly emit: (detail: EventDetail) => void;
@@ -224,11 +224,12 @@ export class KnownErrors {
   #decideBy(
     operation: Failed,
     shared: Environment,
-    { failure, request, effect, operation: failed }: FailureReport,
+    report: FailureReport,
     policy: Policy,
     route: Route,
     nowMs: number,
   ): Decision {
+    const { failure, request, effect } = report;
     const there = route.fail(failure, nowMs);
     const isQuery = operation.ref.kind === 'query';
     // The app's own `retry` counts every attempt, also probes and refusals: they keep React Query's pace.
@@ -245,7 +246,7 @@ export class KnownErrors {
       nowMs,
       random: shared.random,
       isUnrepeatable: isUnrepeatable(operation),
-      isUnseen: isUnseen(operation, failed),
+      isUnseen: isUnseen(operation, report),
       isDown: !isCounted && isDown,
       isUnpaused: !route.at || (there.isUrlBroken && isOurs),
       isCounted,
@@ -304,8 +305,8 @@ const isUnrepeatable = ({ ref, given, effects }: Failed): boolean =>
  * Whether a mutation has failed by the error of another client, whose requests are not seen: its mutationFn may have
  * sent others before that one. Where it has taken its key, the app says that they carry it.
  */
-const isUnseen = ({ ref, submission }: Failed, failed: object | undefined): boolean =>
-  ref.kind === 'mutation' && !failed && !submission?.isRepeatable;
+const isUnseen = ({ ref, submission }: Failed, { operation, unsent }: FailureReport): boolean =>
+  ref.kind === 'mutation' && !operation && !unsent && !submission?.isTaken;
 
 /** Makes the error that an operation ends with cover all of its requests. */
 export function speakForAll(error: unknown, failure: Failure, processed: Processed): Failure {

@@ -44,6 +44,8 @@ export class Submission implements Born {
   isUnkeyed: boolean;
   /** A request that may be repeated was sent: with a key, or an idempotent one. */
   isRepeatable: boolean;
+  /** The app has taken its key for another client: what that sends carries it. */
+  isTaken = false;
   /** A step from before this operation has changed, and its bytes are not kept: it cannot be sent again. */
   isChanged = false;
   /** Its API has stored an answer under its key that does not say whether it was done. */
@@ -86,6 +88,11 @@ export class Submission implements Born {
     if (this.isRepeatable) return;
     this.isRepeatable = true;
     this.keep();
+  }
+  /** The app takes its key. */
+  recordTaken(): void {
+    this.isTaken = true;
+    this.recordRepeatable();
   }
   /** A request is sent without a key. */
   recordUnkeyed(): void {

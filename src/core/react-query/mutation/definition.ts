@@ -73,5 +73,6 @@ export function warnOfSpread({ options: { mutationFn, retryDelay } }: Mutation):
       'spread mutationFn',
       `A mutationFn was spread over the options of mutationOptions. It replaces ours: it gets no idempotency key, ` +
         `and is not retried. Give it to mutationOptions.`,
+      'mutations.md#anti-patterns',
     );
 }

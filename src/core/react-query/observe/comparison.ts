@@ -1,6 +1,6 @@
 import type { ObservedReport } from '../steadfetch.ts';
 
-/** Whose requests and failures are counted. */
+/** The two sides of a comparison. */
 type Side = 'app' | 'if-on';
 
 /** Compares what the app does with what it would do with Steadfetch switched on. */

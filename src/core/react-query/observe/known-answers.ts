@@ -30,7 +30,7 @@ const nameOf = (method: string, url: string): string => `${method} ${url}`;
 const endpointOf = ({ url, endpoint }: RequestEvent): string => `${toUrl(url)?.origin} ${endpoint}`;
 
 /**
- * The state of a server, as the requests of the app show it. A request that would have been sent is taken to end as the
+ * The answers of a server, as the requests of the app show them. A request that would have been sent is taken to end as the
  * latest one of the app to its endpoint, and to take as long.
  */
 export class KnownAnswers {

@@ -73,6 +73,7 @@ function beginQuery(
       'persister',
       `A query is retried without Steadfetch's persister, so its attempts, start and waits are not ` +
         `known, and it cannot show its status. Wrap your own persister: spread composePersister(steady, yours) into the options.`,
+      'retry/default-options.md#default-options',
     );
   }
   return operations.begin('query', { policy, attempt: failureCount + 1 });

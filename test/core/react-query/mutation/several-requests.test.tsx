@@ -121,6 +121,34 @@ describe('a mutation that is run again', () => {
   });
 });
 
+describe('a mutation that sends by another client, too, and fails there', () => {
+  const runs = async (send: Send): Promise<number> => {
+    let count = 0;
+    const { order, time } = showOrders(async (variables, context) => {
+      count++;
+      await send(variables, context);
+      // A reading request of the other client, which says nothing of what that has written before.
+      if (count === 1) throw foreign('get', 503);
+      return {};
+    });
+    order();
+    await time.advance(60_000);
+    return count;
+  };
+
+  test('is not run again because a request of ours has carried the key', async () => {
+    expect(await runs((_, { fetch }) => fetch('/orders', post))).toBe(1);
+  });
+
+  test.each<[string, Send]>([
+    ['alone', async (_, { takeKey }) => takeKey()],
+    ['before a request of ours', (_, { takeKey, fetch }) => (takeKey(), fetch('/labels', label))],
+    ['after a request of ours', (_, { takeKey, fetch }) => fetch('/labels', label).then(takeKey)],
+  ])('is run again where that client has taken the key: %s', async (_, send) => {
+    expect(await runs(send)).toBe(2);
+  });
+});
+
 describe('a mutation whose requests were all refused', () => {
   test('ends as failed, whatever comes after them', async () => {
     const { order, server, time, last } = showOrders(async (_, { fetch }) => {
