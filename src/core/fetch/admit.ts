@@ -13,7 +13,7 @@ import { unprovenOwner } from '../operation/owner.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import type { Admission } from '../origin/admission.ts';
 import type { Network, OriginOptions } from '../origin/origin.ts';
-import { createOrigins, type Origins } from '../origin/origins.ts';
+import { Origins } from '../origin/origins.ts';
 import type { Reach } from '../origin/health/unreadable.ts';
 import type { Ask, Permit, Target } from '../origin/ask.ts';
 import { type Failure, type FailureDetails, isRefusal, type Outcome } from '../policy/outcome.ts';
@@ -70,7 +70,7 @@ export function createAdmissions(
   const { clock, random } = context;
   const { waits } = context.operations;
   const { connectivity, network, rateLimit } = surroundings;
-  const origins = createOrigins(clock, random, options, network, surroundings.reachOf);
+  const origins = new Origins({ ...surroundings, clock, random, options });
   const recordOutcome = createRecorder(clock, connectivity, network, rateLimit);
   const grant = (request: SteadyRequest, admission: Admission, permit: Permit): Sending => {
     if (permit.isTrial) request.operation.route.recordTrial(clock.now());

@@ -3,7 +3,7 @@ import { isAble, isNext, isOffline, isUp, turnAt } from './gates.ts';
 import type { Health } from './health/endpoint-health.ts';
 import { lastChanceMs, shortestGapMs } from './health/probe-schedule.ts';
 import type { Origin, Watcher } from './origin.ts';
-import { firstOf, type Group, groupsOf, type ProbeFailures } from './wait-queue.ts';
+import { firstOf, type Group, groupsOf, type ProbeFailures, type Shared } from './wait-queue.ts';
 
 /** Sends a waiting attempt: as the probe of `down`, or in its turn. */
 type Send = (waiter: Waiter, down: Health | undefined) => void;
@@ -44,14 +44,17 @@ export function sendDue(origin: Origin, now: number, send: Send): number {
   return Math.min(endsAt, ...turns.map((at) => Math.max(at, now)));
 }
 
+/** Whether attempts of a group fail at once, because their origin is down or rate-limited. */
+const isTurnedAway = (origin: Origin, shared: Shared): boolean =>
+  (shared.isFailFast || (!!shared.isOnce && isAble(origin, shared))) && !isUp(origin, shared);
+
 /** Ends the expired waits: an attempt that waits only for its turn is sent. @returns when the next wait expires. */
 function endWaits(origin: Origin, now: number, send: Send): number {
   let [next, left] = [Infinity, mostInOneTask];
   for (const group of origin.queue.groups()) {
     const { waiters, shared } = group;
     const limitedUntil = origin.limits.leastUntil(shared.limitScope);
-    const { isFailFast, isOnce } = shared;
-    const isRefused = (isFailFast || (isOnce && isAble(origin, shared))) && !isUp(origin, shared);
+    const isRefused = isTurnedAway(origin, shared);
     // It is not sent before: its rate limit opens only after it expires.
     const isVain = (expiresAt: number): boolean => isRefused || limitedUntil > expiresAt;
     const endsAt = ({ expiresAt, endsFrom }: Waiter): number =>

@@ -75,13 +75,14 @@ export function originStatus(origins: Origins, origin?: string): Readable<Origin
 }
 
 /** Calls the listener when the state of any origin may have changed, until the returned function is called. */
-export function watchOrigins({ watchers, reconsider }: Origins, listener: () => void): () => void {
+export function watchOrigins(origins: Origins, listener: () => void): () => void {
+  const { watchers } = origins;
   const notify = (): void => notifyApp(listener, undefined);
   watchers.add(notify);
   // Timers that only update the shown state run while there is a listener.
-  reconsider();
+  origins.reconsider();
   return () => {
     watchers.delete(notify);
-    reconsider();
+    origins.reconsider();
   };
 }

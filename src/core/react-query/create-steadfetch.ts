@@ -20,7 +20,7 @@ import { checkMade, codeOf } from '../lib/input/made-by.ts';
 import { definePolicy } from '../policy/options.ts';
 import { caller, checkConfig, type Given, readConfig } from './config.ts';
 import { createBrowserNetwork } from './network.ts';
-import { createLifecycle } from './query/lifecycle.ts';
+import { Lifecycle } from './query/lifecycle.ts';
 import { createQueryRecords } from './query/records.ts';
 import { FailureLedger } from './query/failure-ledger.ts';
 import { isAnyLocal } from './mutation/lifecycle.ts';
@@ -127,8 +127,8 @@ function operationFinder({ operations, signals, ledger }: Parts, clients: () => 
 function wire(given: Given) {
   const parts = createParts(given);
   const { clock, emitter, operations, ledger, waitingWrites, sleepDetector, watch } = parts;
-  const lifecycle = createLifecycle(parts);
-  const { clients } = lifecycle;
+  const lifecycle = new Lifecycle(parts);
+  const clients = (): readonly QueryClient[] => lifecycle.clients();
   const network = openNetwork(parts, () => admissions.origins.known());
   const admissions = createAdmissions(parts, given.origin, {
     ...network,

@@ -1,4 +1,5 @@
 import { SteadyRequest } from '../fetch/request.ts';
+import type { Clock } from '../lib/clock.ts';
 import { firstOf } from '../lib/abort.ts';
 import { untilAborted } from '../lib/timer.ts';
 import { reject } from '../lib/input/check.ts';
@@ -65,7 +66,7 @@ export async function retry<T>(
   options?: RetryOptions & RetryFallback<NoInfer<T>>,
 ): Promise<T> {
   const context = instanceOfSteady(steady, 'retry');
-  const { clock, policy, operations, signals } = context;
+  const { policy, operations, signals } = context;
   const {
     signal: caller,
     idempotent,
@@ -101,15 +102,26 @@ export async function retry<T>(
       runLoop(context, operation, caller, body),
     );
   } catch (error) {
-    const isForGood = operation.errors.decision?.kind === 'stop' && fallback !== undefined;
-    if (!isForGood || caller?.aborted || operation.isLeft) throw error;
-    const limitMs = headersLimit(operation.policyOf().timeout);
-    const { given, resolve } = codeOf<FallbackCode>(fallback);
-    const made = resolve(given, { error, lastData: undefined }, clock, limitMs);
-    const data = await untilAborted(caller, made);
-    if (data === undefined) throw error;
-    return data as T;
+    if (!fallback || caller?.aborted) throw error;
+    return await replace(context.clock, operation, fallback, caller, error);
   }
+}
+
+/** The value in the place of a failure for good. @throws the failure, where there is none. */
+async function replace<T>(
+  clock: Clock,
+  operation: Operation,
+  fallback: Fallback<T>,
+  caller: AbortSignal | undefined,
+  error: unknown,
+): Promise<T> {
+  if (operation.errors.decision?.kind !== 'stop' || operation.isLeft) throw error;
+  const limitMs = headersLimit(operation.policyOf().timeout);
+  const { given, resolve } = codeOf<FallbackCode>(fallback);
+  const made = resolve(given, { error, lastData: undefined }, clock, limitMs);
+  const data = await untilAborted(caller, made);
+  if (data === undefined) throw error;
+  return data as T;
 }
 
 /**

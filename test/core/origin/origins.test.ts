@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { createOrigins, type Origins } from '../../../src/core/origin/origins.ts';
+import { Origins } from '../../../src/core/origin/origins.ts';
 import { originOf } from '../../../src/core/lib/input/url.ts';
 import { failures } from '../../../src/core/policy/outcome.ts';
 import { originStatus } from '../../../src/core/origin/status.ts';
@@ -8,7 +8,10 @@ import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.
 
 const open = (): { readonly origins: Origins; readonly clock: VirtualClock } => {
   const clock = createVirtualClock();
-  return { origins: createOrigins(clock, () => 0.5, {}, openNetwork), clock };
+  return {
+    origins: new Origins({ clock, random: () => 0.5, options: {}, network: openNetwork }),
+    clock,
+  };
 };
 
 const trip = (origins: Origins, url: string, partition?: string): void => {

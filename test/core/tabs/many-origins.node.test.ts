@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Network } from '../../../src/core/origin/origin.ts';
-import { createOrigins } from '../../../src/core/origin/origins.ts';
+import { Origins } from '../../../src/core/origin/origins.ts';
 import type { SharePorts } from '../../../src/core/tabs/ports.ts';
 import { shareAcrossTabs } from '../../../src/core/tabs/share-across-tabs.ts';
 import { openNetwork } from '../origin/open-network.ts';
@@ -29,7 +29,12 @@ function openTab(network: Network = openNetwork) {
     },
   };
   const clock = createVirtualClock();
-  const origins = createOrigins(clock, () => 0.5, { tabs: shareAcrossTabs(ports) }, network);
+  const origins = new Origins({
+    clock,
+    random: () => 0.5,
+    network,
+    options: { tabs: shareAcrossTabs(ports) },
+  });
   const word = { version: 2, from: 0.1, kind: 'down', scope: '', isProbed: false };
   return { clock, origins, say: (url: string) => receive({ ...word, key: `${url} ` }) };
 }

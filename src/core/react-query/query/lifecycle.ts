@@ -11,56 +11,93 @@ import { endedWithSession } from '../../operation/parts/session.ts';
 import { isServer } from '../instance.ts';
 import { endMutation, followMutations } from '../mutation/lifecycle.ts';
 import { warnOfOwnRetry, warnOfPersister, createSharingWatch } from '../misuse.ts';
-import { createQueryPauses, type QueryPauses } from './pause.ts';
+import { QueryPauses } from './pause.ts';
 import type { QueryRecord } from './records.ts';
 import { endFetchWith, type RefetchContext, refetchWhenBack } from './refetch.ts';
-
-/** Keeps the operations of queries and React Query's fetches together: both are paused, and end, as one. */
-export interface Lifecycle {
-  /** A query of this client fetches. */
-  readonly meet: (client: QueryClient) => void;
-  /** The clients that were met in a page. */
-  readonly clients: () => readonly QueryClient[];
-  /** Shows React Query whether an operation is paused. */
-  readonly showPause: (client: QueryClient, query: Query, operation: Operation) => void;
-  readonly pauses: QueryPauses;
-  /** Calls a listener when the session ends, for as long as the client is there. */
-  readonly onSessionEnd: (client: QueryClient, listener: () => void) => void;
-  /** Ends what the clients have begun. */
-  readonly endSession: () => void;
-  readonly dispose: () => void;
-}
 
 interface LifecycleContext extends RefetchContext {
   readonly operations: Operations;
 }
 
 /**
- * Ends the operation of a query when React Query ends its fetch: also in a wait, where nothing of
+ * Keeps the operations of queries and React Query's fetches together: both are paused, and end, as one.
+ *
+ * It ends the operation of a query when React Query ends its fetch: also in a wait, where nothing of
  * ours runs (`cancelQueries`, `resetQueries`, `removeQueries`, `clear`, the last component goes), and
  * where the app's own `retry` has the last word. One subscription serves each client.
  */
-export function createLifecycle(context: LifecycleContext): Lifecycle {
-  const { byQuery, clock, operations } = context;
-  const pauses = createQueryPauses(clock, byQuery);
-  const watchSharing =
-    process.env.NODE_ENV === 'production' ? undefined : createSharingWatch(operations);
-  const stops = new WeakMap<QueryClient, () => void>();
-  const listeners = new WeakMap<QueryClient, Set<() => void>>();
-  const references = new Set<WeakRef<QueryClient>>();
-  const clients = (): QueryClient[] =>
-    [...references].map((one) => one.deref()).filter((one) => one !== undefined);
+export class Lifecycle {
+  readonly pauses: QueryPauses;
+  readonly #context: LifecycleContext;
+  /** In development. */
+  readonly #watchSharing: ((client: QueryClient) => void) | undefined;
+  readonly #stops: WeakMap<QueryClient, () => void> = new WeakMap();
+  readonly #listeners: WeakMap<QueryClient, Set<() => void>> = new WeakMap();
+  readonly #references: Set<WeakRef<QueryClient>> = new Set();
 
-  const follow = (client: QueryClient): void => {
-    if (stops.has(client)) return;
-    references.add(new WeakRef(client));
-    const ends = [client.getQueryCache().subscribe(onEvent), followMutations(client, context)];
-    stops.set(client, () => ends.forEach((end) => end()));
-  };
-  const onEvent = (event: QueryCacheNotifyEvent): void => {
+  constructor(context: LifecycleContext) {
+    this.#context = context;
+    this.pauses = new QueryPauses(context.clock, context.byQuery);
+    if (process.env.NODE_ENV !== 'production')
+      this.#watchSharing = createSharingWatch(context.operations);
+  }
+
+  /** A query of this client fetches. */
+  meet(client: QueryClient): void {
+    // A server makes a client for each page, and waits for nothing.
+    if (!isServer()) this.#follow(client);
+    else this.#watchSharing?.(client);
+  }
+
+  /** The clients that were met in a page. */
+  clients(): readonly QueryClient[] {
+    return [...this.#references].map((one) => one.deref()).filter((one) => one !== undefined);
+  }
+
+  /** Shows React Query whether an operation is paused. */
+  showPause(client: QueryClient, query: Query, operation: Operation): void {
+    if (operation.pauses.list.length > 0) this.#follow(client);
+    this.pauses.show(query, operation);
+    this.#context.byQuery.emitChange(query);
+  }
+
+  /** Calls a listener when the session ends, for as long as the client is there. */
+  onSessionEnd(client: QueryClient, listener: () => void): void {
+    const known = this.#listeners.get(client) ?? new Set();
+    this.#listeners.set(client, known.add(listener));
+  }
+
+  /** Ends what the clients have begun. */
+  endSession(): void {
+    const { byQuery, clock } = this.#context;
+    for (const client of this.clients()) {
+      for (const mutation of client.getMutationCache().getAll())
+        endMutation(mutation, true, this.#context);
+      for (const query of client.getQueryCache().findAll({ predicate: isFetching }))
+        endFetch(query, byQuery.get(query), clock.now());
+      for (const listener of this.#listeners.get(client) ?? []) listener();
+    }
+  }
+
+  dispose(): void {
+    for (const client of this.clients()) this.#stops.get(client)?.();
+    this.#references.clear();
+  }
+
+  #follow(client: QueryClient): void {
+    if (this.#stops.has(client)) return;
+    this.#references.add(new WeakRef(client));
+    const ends = [
+      client.getQueryCache().subscribe((event) => this.#receive(event)),
+      followMutations(client, this.#context),
+    ];
+    this.#stops.set(client, () => ends.forEach((end) => end()));
+  }
+
+  #receive(event: QueryCacheNotifyEvent): void {
     const { type, query } = event;
-    if (process.env.NODE_ENV !== 'production') warnOf(context, event);
-    const record = byQuery.find(query);
+    if (process.env.NODE_ENV !== 'production') warnOf(this.#context, event);
+    const record = this.#context.byQuery.find(query);
     if (!record) return;
     const { operation } = record;
     if (type === 'removed') {
@@ -69,44 +106,12 @@ export function createLifecycle(context: LifecycleContext): Lifecycle {
     } else if (type === 'updated' && query.state.fetchStatus === 'idle') {
       const { action } = event;
       const isFailure = action.type === 'error' && !(action.error instanceof CancelledError);
-      if (operation && isFailure) refetchWhenBack(query, operation, context);
+      if (operation && isFailure) refetchWhenBack(query, operation, this.#context);
       endIfActive(operation, isFailure ? 'failed' : 'cancelled');
     } else if (type === 'observerAdded') operation?.pauses.each('renew');
     else if (type === 'observerRemoved') dropIfLeft(query, operation);
     dropIfDisabled(query, record);
-  };
-
-  return {
-    // A server makes a client for each page, and waits for nothing.
-    meet(client) {
-      if (!isServer()) follow(client);
-      else watchSharing?.(client);
-    },
-    clients,
-    showPause(client, query, operation) {
-      if (operation.pauses.list.length > 0) follow(client);
-      pauses.show(query, operation);
-      byQuery.emitChange(query);
-    },
-    pauses,
-    onSessionEnd(client, listener) {
-      const known = listeners.get(client) ?? new Set();
-      listeners.set(client, known.add(listener));
-    },
-    endSession() {
-      for (const client of clients()) {
-        for (const mutation of client.getMutationCache().getAll())
-          endMutation(mutation, true, context);
-        for (const query of client.getQueryCache().findAll({ predicate: isFetching }))
-          endFetch(query, byQuery.get(query), clock.now());
-        for (const listener of listeners.get(client) ?? []) listener();
-      }
-    },
-    dispose() {
-      for (const client of clients()) stops.get(client)?.();
-      references.clear();
-    },
-  };
+  }
 }
 
 function endIfActive(operation: Operation | undefined, result: OperationResult): void {

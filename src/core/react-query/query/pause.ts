@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { createAlarm } from '../../lib/timer.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { PauseReason } from '../../policy/outcome.ts';
-import type { QueryRecords } from './records.ts';
+import type { QueryRecord, QueryRecords } from './records.ts';
 import { retryTimes } from './react-query-alone.ts';
 
 /** The last retry is sent before the end, and answered after it. */
@@ -14,81 +14,87 @@ const releaseMs = 3000;
 const latestMs = 1000;
 const wakeMs = 3000;
 
-/** How a pause of a query looks to React Query. */
-export interface QueryPauses {
-  /** The operation is paused, for another reason than before, or goes on. */
-  readonly show: (query: Query, operation: Operation) => void;
-  /** Its fetch has just begun, and it is known that it is paused. */
-  readonly showKnown: (query: Query, operation: Operation) => void;
-}
-
 /**
  * A paused fetch looks to React Query like one of its own that is retried: it is `fetching`, or `paused` while
  * the device is offline. It also lasts no longer, but for the first load in an outage of the whole origin:
  * then it fails, its promises settle, and data that are there stay.
  */
-export function createQueryPauses(clock: Clock, byQuery: QueryRecords): QueryPauses {
-  const isIts = (query: Query, operation: Operation): boolean =>
-    byQuery.get(query) === operation &&
-    operation.phase.kind !== 'ended' &&
-    query.state.fetchStatus !== 'idle';
+export class QueryPauses {
+  readonly #clock: Clock;
+  readonly #byQuery: QueryRecords;
+
+  constructor(clock: Clock, byQuery: QueryRecords) {
+    this.#clock = clock;
+    this.#byQuery = byQuery;
+  }
+
+  /** The operation is paused, for another reason than before, or goes on. */
+  show(query: Query, operation: Operation): void {
+    if (!this.#isIts(query, operation)) return;
+    const reason = reasonOf(operation);
+    // Of a page that was loaded offline React Query does not know it, and shows its spinner.
+    const isOffline = !onlineManager.isOnline() && !operation.owner.isUnproven();
+    setFetchStatus(query, reason === 'offline' && isOffline ? 'paused' : 'fetching');
+    this.#limit(query, this.#endsAt(query, operation));
+  }
+
+  /**
+   * Its fetch has just begun, and it is known that it is paused: `invalidateQueries` and `refetchQueries` do not wait
+   * for what is paused when they have begun it. For this turn only: no component sees it.
+   */
+  showKnown(query: Query, operation: Operation): void {
+    const { at } = operation.route;
+    if (query.state.data === undefined || query.state.fetchFailureCount > 0 || !at) return;
+    if (!isTrouble(at.admission.whyPaused(at.sent).reason)) return;
+    setFetchStatus(query, 'paused');
+    queueMicrotask(() => this.show(query, operation));
+  }
+
+  #isIts(query: Query, operation: Operation): boolean {
+    return (
+      this.#byQuery.get(query) === operation &&
+      operation.phase.kind !== 'ended' &&
+      query.state.fetchStatus !== 'idle'
+    );
+  }
+
   /**
    * When React Query alone would have given up; `Infinity` while a component shows a spinner for it in an outage:
    * but an endpoint that goes on failing beside others that answer may be broken for long. So may one whose URL was
    * never answered, where others were and nothing else fails.
    */
-  const endsAt = (query: Query, operation: Operation, reason: PauseReason | undefined): number => {
+  #endsAt(query: Query, operation: Operation): number {
+    const reason = reasonOf(operation);
     if (!isTrouble(reason)) return Infinity;
     const endAt = (retryTimes(query, operation).at(-1) ?? 0) + lastProbeMs;
     if (query.state.data !== undefined) return endAt;
     if (reason === 'rate-limited') return Infinity;
     if (!isShown(query)) return endAt;
-    if (isOnlyFailure(operation)) return Math.max(endAt, clock.now());
+    const now = this.#clock.now();
+    if (isOnlyFailure(operation)) return Math.max(endAt, now);
     // At the end of an outage others are answered first, and it goes soon.
-    const brokenAt = byQuery
-      .of(query)
-      .recordBroken(brokenFailures(operation), clock.now(), releaseMs);
-    return Math.max(endAt, brokenAt);
-  };
+    const record = this.#byQuery.of(query);
+    return Math.max(endAt, record.recordBroken(brokenFailures(operation), now, releaseMs));
+  }
 
-  const show: QueryPauses['show'] = (query, operation) => {
-    if (!isIts(query, operation)) return;
-    const reason = operation.pauses.list[0]?.pause.reason;
-    // Of a page that was loaded offline React Query does not know it, and shows its spinner.
-    const isOffline = !onlineManager.isOnline() && !operation.owner.isUnproven();
-    setFetchStatus(query, reason === 'offline' && isOffline ? 'paused' : 'fetching');
-    limitPause(query, endsAt(query, operation, reason));
-  };
+  /** Bounds the pause of a query. */
+  #limit(query: Query, at: number): void {
+    const record = this.#byQuery.of(query);
+    record.limit(at, () => createAlarm(this.#clock, () => this.#expire(query, record)));
+  }
 
-  const limitPause = (query: Query, at: number): void => {
-    const record = byQuery.of(query);
-    record.limit(at, () =>
-      createAlarm(clock, () => {
-        const { operation, limitAt } = record;
-        if (!operation || !isIts(query, operation)) return;
-        const now = clock.now();
-        const endAt = endsAt(query, operation, operation.pauses.list[0]?.pause.reason);
-        // React Query itself gives nothing up in a hidden tab.
-        const isAsleep = now - limitAt > latestMs || !focusManager.isFocused();
-        if (endAt <= now && !isAsleep) operation.pauses.each('expire');
-        else limitPause(query, isAsleep ? now + wakeMs : endAt);
-      }),
-    );
-  };
-
-  return {
-    show,
-    // `invalidateQueries` and `refetchQueries` do not wait for what is paused when they have begun it.
-    // For this turn only: no component sees it.
-    showKnown(query, operation) {
-      const { at } = operation.route;
-      if (query.state.data === undefined || query.state.fetchFailureCount > 0 || !at) return;
-      if (!isTrouble(at.admission.whyPaused(at.sent).reason)) return;
-      setFetchStatus(query, 'paused');
-      queueMicrotask(() => show(query, operation));
-    },
-  };
+  #expire(query: Query, { operation, limitAt }: QueryRecord): void {
+    if (!operation || !this.#isIts(query, operation)) return;
+    const now = this.#clock.now();
+    const endAt = this.#endsAt(query, operation);
+    // React Query itself gives nothing up in a hidden tab.
+    const isAsleep = now - limitAt > latestMs || !focusManager.isFocused();
+    if (endAt <= now && !isAsleep) operation.pauses.each('expire');
+    else this.#limit(query, isAsleep ? now + wakeMs : endAt);
+  }
 }
+
+const reasonOf = ({ pauses }: Operation): PauseReason | undefined => pauses.list[0]?.pause.reason;
 
 function setFetchStatus(query: Query, fetchStatus: 'fetching' | 'paused'): void {
   if (query.state.fetchStatus !== fetchStatus) query.setState({ fetchStatus });

@@ -56,71 +56,75 @@ export function createPersister(shared: PersisterContext, inner?: InnerPersister
     context: QueryFunctionContext<K>,
     query: Query,
   ): Promise<T> => {
-    const begun = read(queryFn, context, query);
+    const begun = read(shared, inner, queryFn, context, query);
     const operation = byQuery.get(query);
     if (!operation || query.state.data === undefined) return begun;
     if (!waitingWrites.isAny() && !isKeptBack(operation)) return begun;
-    const again = (): Promise<T> => read(queryFn, context, query);
+    const again = (): Promise<T> => read(shared, inner, queryFn, context, query);
     return begun.then((data) => readAgain(shared, query, operation, data, again));
   };
-  // No async function: most of what an attempt costs is the garbage that it makes.
-  const read = <T, K extends QueryKey>(
-    queryFn: QueryFunction<T, K>,
-    context: QueryFunctionContext<K>,
-    query: Query,
-  ): Promise<T> => {
-    const { client } = context;
-    // React Query has read that of an infinite query already.
-    const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
-    const isInfinite = known instanceof AbortSignal;
-    const operation = nextAttempt(shared, query, client, isInfinite);
-    operation.attend(new QueryOwner(client, query, shared.lifecycle, !inner));
-    const link = new Link(operation, shared.signals);
-    const linked = new Proxy<typeof context>(context, link);
-    if (isInfinite) shared.signals.set(known, operation);
-    // This is before React Query asks what follows.
-    const onFail = (error: unknown): void => {
-      if (process.env.NODE_ENV !== 'production')
-        warnIfUnlinked(shared.operations, query, operation, error, !!link.isRead);
-      recordFailure(shared, operation, error);
-    };
-    const waitForTurn = (): Promise<void> | undefined =>
-      isKeptBack(operation) || isBehind(shared, query, operation)
-        ? untilItsTurn(shared, query, operation)
-        : undefined;
-    const [run, passed] = inner
-      ? inner(queryFn, linked, query, operation, waitForTurn)
-      : [queryFn, [linked] as const];
-    const send = (): Promise<T> => {
-      // In the same turn: in StrictMode its first component goes before the next one.
-      const begun = shared.operations.run<T, readonly never[]>(operation, run, passed as never[], {
-        onFail,
-      });
-      // A retry starts without an event of React Query.
-      if (operation.attempt > 1) shared.byQuery.emitChange(query);
-      return begun;
-    };
-    // A persister of the app's own may restore what it has stored, whatever is known of the origin.
-    const waiting = inner ? undefined : waitForTurn();
-    const begun = waiting
-      ? waiting.then(send, (error: unknown) => {
-          operation.route.returnPermit();
-          onFail(error);
-          throw error;
-        })
-      : send();
-    // Of data that were hydrated it is known only now where they come from.
-    if (!inner && query.state.data !== undefined && isKeptBack(operation))
-      shared.lifecycle.pauses.showKnown(query, operation);
-    const fallback = ownFallback(query.options);
-    if (!fallback) return begun;
-    return begun.catch((error: unknown) => {
-      if (operation.phase.kind === 'ended') throw error;
-      const { given, replace } = codeOf<FallbackCode>(fallback);
-      return replace(shared, given, query, operation, error, client);
-    });
-  };
   return registerPersister(persister as AnyPersister as SteadyPersister);
+}
+
+/** Runs one attempt. No async function: most of what an attempt costs is the garbage that it makes. */
+function read<T, K extends QueryKey>(
+  shared: PersisterContext,
+  inner: InnerPersister | undefined,
+  queryFn: QueryFunction<T, K>,
+  context: QueryFunctionContext<K>,
+  query: Query,
+): Promise<T> {
+  const record = shared.byQuery.of(query);
+  const client = record.meet(context.client);
+  // React Query has read that of an infinite query already.
+  const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
+  const isInfinite = known instanceof AbortSignal;
+  const operation = nextAttempt(shared, query, client, isInfinite);
+  operation.attend(new QueryOwner(client, query, shared.lifecycle, !inner));
+  const link = new Link(operation, shared.signals, client);
+  const linked = new Proxy<typeof context>(context, link);
+  if (isInfinite) shared.signals.set(known, operation);
+  // This is before React Query asks what follows.
+  const onFail = (error: unknown): void => {
+    if (process.env.NODE_ENV !== 'production')
+      warnIfUnlinked(shared.operations, query, operation, error, !!link.isRead);
+    recordFailure(shared, operation, error);
+  };
+  const waitForTurn = (): Promise<void> | undefined =>
+    isKeptBack(operation) || isBehind(shared, query, operation)
+      ? untilItsTurn(shared, query, operation)
+      : undefined;
+  const [run, passed] = inner
+    ? inner(queryFn, linked, query, operation, waitForTurn)
+    : [queryFn, [linked] as const];
+  const send = (): Promise<T> => {
+    // In the same turn: in StrictMode its first component goes before the next one.
+    const begun = shared.operations.run<T, readonly never[]>(operation, run, passed as never[], {
+      onFail,
+    });
+    // A retry starts without an event of React Query.
+    if (operation.attempt > 1) shared.byQuery.emitChange(query);
+    return begun;
+  };
+  // A persister of the app's own may restore what it has stored, whatever is known of the origin.
+  const waiting = inner ? undefined : waitForTurn();
+  const begun = waiting
+    ? waiting.then(send, (error: unknown) => {
+        operation.route.returnPermit();
+        onFail(error);
+        throw error;
+      })
+    : send();
+  // Of data that were hydrated it is known only now where they come from.
+  if (!inner && query.state.data !== undefined && isKeptBack(operation))
+    shared.lifecycle.pauses.showKnown(query, operation);
+  const fallback = ownFallback(query.options);
+  if (!fallback || record.isProbe) return begun;
+  return begun.catch((error: unknown) => {
+    if (operation.phase.kind === 'ended') throw error;
+    const { given, replace } = codeOf<FallbackCode>(fallback);
+    return replace(shared, given, query, operation, error, client);
+  });
 }
 
 /**
@@ -237,11 +241,14 @@ class Link {
   /** In development. */
   declare isRead: boolean | undefined;
   readonly #signals: Signals;
-  constructor(operation: Operation, signals: Signals) {
+  readonly #client: QueryClient;
+  constructor(operation: Operation, signals: Signals, client: QueryClient) {
     this.operation = operation;
     this.#signals = signals;
+    this.#client = client;
   }
   get(context: { readonly signal: AbortSignal }, key: PropertyKey): unknown {
+    if (key === 'client') return this.#client;
     if (key !== 'signal') return Reflect.get(context, key);
     const { signal } = context;
     if (process.env.NODE_ENV !== 'production') this.isRead = true;

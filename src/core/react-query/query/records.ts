@@ -1,4 +1,4 @@
-import type { Query } from '@tanstack/react-query';
+import type { Query, QueryClient } from '@tanstack/react-query';
 import { createSlot } from '../../lib/slot.ts';
 import type { Alarm } from '../../lib/timer.ts';
 import type { Operation } from '../../operation/operation.ts';
@@ -27,6 +27,23 @@ export class QueryRecord {
   #alarm: Alarm | undefined;
   /** Others are answered while its endpoint fails: since when, and how often it had failed then. */
   #broken: { readonly since: number; readonly failures: number } | undefined;
+
+  /** The client of the app. */
+  #client: QueryClient | undefined;
+  /** It is fetched beside the query of another record, as its probe. */
+  isProbe: boolean = false;
+
+  /** @returns the client that its queryFn is given: that of the app, if it is a probe. */
+  meet(client: QueryClient): QueryClient {
+    return (this.#client ??= client);
+  }
+
+  /** It is fetched in the place of another query, and goes on with the operation of that. */
+  standFor(query: Query, other: QueryRecord, operation: Operation): void {
+    this.#client = other.#client;
+    this.isProbe = true;
+    this.begin(operation, query);
+  }
 
   /** A fetch begins, or goes on, with this operation. */
   begin(operation: Operation, query: Query): void {

@@ -1,4 +1,4 @@
-import { focusManager, notifyManager, type Query, type QueryClient } from '@tanstack/react-query';
+import { focusManager, notifyManager, type Query, QueryClient } from '@tanstack/react-query';
 import { reportOf } from '../../operation/error-info.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { between, type Clock, type Random } from '../../lib/clock.ts';
@@ -14,7 +14,7 @@ import type { QueryRecords } from './records.ts';
 export function replaceFetch(
   query: Query,
   overrides?: Partial<Query['options']>,
-  initialPromise?: Promise<never>,
+  initialPromise?: Promise<unknown>,
 ): void {
   const { options } = query;
   const meta = metaOf(query);
@@ -46,8 +46,13 @@ export function endFetchWith(
   nowMs: number,
 ): void {
   operation.cancel(error, reportOf(error, nowMs));
+  endFetchAs(query, Promise.reject(error));
+}
+
+/** Ends the fetch of a query, or one that begins here, as this promise ends. */
+function endFetchAs(query: Query, result: Promise<unknown>): void {
   const overrides = { retry: false, retryDelay: 0, networkMode: 'always' } as const;
-  replaceFetch(query, overrides, Promise.reject(error));
+  replaceFetch(query, overrides, result);
 }
 
 /** The parts of an instance that fetching again stands on. */
@@ -100,19 +105,11 @@ export function watchRecovery(
     isSeen: () => isUnreached && focusManager.isFocused() && !!left()?.isActive(),
     probe() {
       const watched = left();
-      if (!watched) return;
-      const before = byQuery.get(watched);
-      before?.urge();
-      const retry = (_count: number, error: Error): boolean => {
-        const probe = byQuery.get(watched);
-        if (!before || !probe?.route.down() || !isOfOutage(error)) return false;
-        probe.end('failed');
-        byQuery.of(watched).begin(before, watched);
-        void watched.cancel({ revert: true });
-        watchRecovery(watched, before, byQuery, isLeft, onBack);
-        return false;
-      };
-      showingFailure(watched, () => replaceFetch(watched, { retry }));
+      const before = watched && byQuery.get(watched);
+      if (!before) return;
+      void probeBeside(watched, before, byQuery, isLeft, () =>
+        watchRecovery(watched, before, byQuery, isLeft, onBack),
+      );
     },
     onBack() {
       const watched = left();
@@ -120,6 +117,57 @@ export function watchRecovery(
     },
   });
   record.watch(stop);
+}
+
+/**
+ * Fetches a query once, beside it, and ends its fetch with what that shows: data, or a failure that is news. Otherwise
+ * it stays as it is, and calls `onSame`. A fetch of its own would have to be cancelled then, which those that have
+ * joined it take for their answer.
+ */
+async function probeBeside(
+  query: Query,
+  before: Operation,
+  byQuery: QueryRecords,
+  isLeft: (query: Query) => boolean,
+  onSame: () => void,
+): Promise<void> {
+  const record = byQuery.of(query);
+  const probe = openBeside(query, byQuery, before);
+  let isWanted = true;
+  record.watch(() => {
+    isWanted = false;
+    void probe.cancel({ silent: true });
+  });
+  const result = fetchOnce(probe);
+  const [ended] = await Promise.allSettled([result]);
+  const isFailed = ended.status === 'rejected';
+  const operation = byQuery.get(probe) ?? before;
+  const isSame = isFailed && !!operation.route.down() && isOfOutage(ended.reason);
+  if (isFailed) operation.end('failed');
+  if (!isWanted || !isLeft(query) || operation.isLeft) return;
+  if (isSame) return onSame();
+  if (isFailed && !query.isActive()) return;
+  record.begin(operation, query);
+  showingFailure(query, () => endFetchAs(query, result));
+}
+
+/** A query like this one, in a client of its own, so that no component and no listener of the app sees it. */
+function openBeside(query: Query, byQuery: QueryRecords, before: Operation): Query {
+  const { options, state, queryKey } = query;
+  const client = new QueryClient();
+  const own = { ...options, queryKey, gcTime: Infinity };
+  const beside = client.getQueryCache().build(client, own, state);
+  before.urge();
+  byQuery.of(beside).standFor(beside, byQuery.of(query), before);
+  return beside;
+}
+
+/** Fetches a query without a retry. Not with `retry: false`, which the app's own policy would be taken for. */
+function fetchOnce(query: Query): Promise<unknown> {
+  const { options } = query;
+  const fetching = query.fetch({ ...options, retry: () => false }, metaOf(query));
+  query.setOptions(options);
+  return fetching;
 }
 
 /** It was not sent, or not answered by its server. What always answers 500 is not asked for ever. */
