@@ -10,7 +10,7 @@ import {
 import { systemClock } from '../core/lib/clock.ts';
 import { keepIfSame, type Readable } from '../core/lib/store.ts';
 import {
-  createUnloaded,
+  UnloadedQueries,
   findInstance,
   loaded,
   type Instance,
@@ -137,7 +137,7 @@ function useConnectionView(instance: Instance, origin: string | undefined): Bann
   const network = useMemo(() => networkOf(instance), [instance]);
   const known = useSyncExternalStore(network.subscribe, network.getState, () => online);
   const queries = useMemo(
-    () => createUnloaded(client, instance, origin),
+    () => new UnloadedQueries(client, instance, origin),
     [client, instance, origin],
   );
   const unloaded = useSyncExternalStore(queries.subscribe, queries.getState, () => loaded);
