@@ -424,7 +424,7 @@ test('what is urged for an owner that is another’s leaves no trace', async () 
   expect(self.clock.pending()).toBe(0);
 });
 
-test('what becomes due while many others are under way goes after them, and no timer spins', async () => {
+test('what becomes due while a page of others is under way is read after them, and no timer spins', async () => {
   const self = rig();
   for (let id = 1; id <= 150; id += 1) await self.add(`${id}`);
   await self.add('late', { nextRetryAt: epochMs + 1000 });

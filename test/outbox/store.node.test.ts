@@ -180,8 +180,10 @@ describe.each([
       },
       next: undefined,
     });
-    expect(await store.due(tabA, 4999)).toEqual([{ lane: 'order', due: [], nextAt: 5000 }]);
-    expect(await store.due(tabA, 5000)).toEqual([{ lane: 'order', due: [1], nextAt: undefined }]);
+    expect(await store.due(tabA, 4999, 100)).toEqual([{ lane: 'order', due: [], nextAt: 5000 }]);
+    expect(await store.due(tabA, 5000, 100)).toEqual([
+      { lane: 'order', due: [1], nextAt: undefined },
+    ]);
   });
 
   test('nothing is kept of a row whose submitter knows its result', async () => {
@@ -378,7 +380,7 @@ describe.each([
     expect(await store.find('2')).toBeUndefined();
   });
 
-  test('of what is due, each lane has its own places, and its own next time', async () => {
+  test('of what is due, each lane has a page of its own, and its own next time', async () => {
     const store = await start();
     for (const [id, lane, nextRetryAt] of [
       ['1', 'order', 1000],
@@ -390,11 +392,11 @@ describe.each([
     ] as const)
       await store.add(row(id, { lane, nextRetryAt }), tabA, 1000);
     await store.add(row('7', { lane: 'other', owner: 'b' }), tabB, 1000);
-    const lanes = await store.due(tabA, 1000);
+    const lanes = await store.due(tabA, 1000, 1);
     expect(lanes.toSorted((a, b) => a.lane.localeCompare(b.lane))).toEqual([
       { lane: 'note', due: [5], nextAt: undefined },
       { lane: 'note 2', due: [], nextAt: 7000 },
-      { lane: 'order', due: [1, 2], nextAt: 5000 },
+      { lane: 'order', due: [1], nextAt: 5000 },
     ]);
   });
 
@@ -407,7 +409,9 @@ describe.each([
     await store.add(row('4', { nextRetryAt: 5000, lastAttemptAt: 900 }), tabA, 900_000);
     const next = { owner: 'a', token: 'a2' };
     expect(await store.adopt(next, 'a1', 1000)).toBe(true);
-    expect(await store.due(next, 1000)).toEqual([{ lane: 'order', due: [1, 3], nextAt: 5000 }]);
+    expect(await store.due(next, 1000, 100)).toEqual([
+      { lane: 'order', due: [1, 3], nextAt: 5000 },
+    ]);
     expect(await store.find('2')).toMatchObject({ nextRetryAt: 61_000, notBefore: 51_000 });
   });
 

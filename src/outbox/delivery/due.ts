@@ -1,7 +1,7 @@
 import { between, type Clock, type Random } from '../../core/lib/clock.ts';
 import type { Operation } from '../../core/internal.ts';
 import { originOfLane, type Row, type SendingRow, splitLane } from '../store/row.ts';
-import type { RowStore } from '../store/row-store.ts';
+import { pageSize, type RowStore } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
 
 /** The part of an entry that is needed to send it when it is due. */
@@ -71,10 +71,12 @@ export interface Slot extends Next {
 
 export const isPaused = ({ running }: Slot): boolean => running?.operation?.phase.kind === 'paused';
 
-/** The due entries of one lane, the oldest first. */
+/** The due entries of one lane, the oldest first, a page at a time. */
 interface Lane {
   readonly name: string;
   readonly seqs: number[];
+  /** There is more that is due than is in `seqs`: it is read when that is through. */
+  readonly hasMore: boolean;
   readonly nextAt: number;
 }
 
@@ -110,7 +112,7 @@ export class OwnedEntries {
   }
 
   isThrough(): boolean {
-    const isAnyDue = this.lanes().some(({ seqs }) => seqs.length > 0);
+    const isAnyDue = this.lanes().some(({ seqs, hasMore }) => seqs.length > 0 || hasMore);
     return !this.#isStale && this.#urged.length === 0 && !isAnyDue;
   }
 
@@ -119,27 +121,34 @@ export class OwnedEntries {
     return this.#isStale ? -Infinity : Math.min(...this.lanes().map(({ nextAt }) => nextAt));
   }
 
+  isPageThrough(): boolean {
+    return this.lanes().some(({ seqs, hasMore }) => hasMore && seqs.length === 0);
+  }
+
   /** Reads what is due; what is being sent from here is among it. */
   async read(running: ReadonlyMap<number, unknown>, nowMs: number): Promise<void> {
     this.#isStale = false;
-    const found = await this.#store.due(this.fence, nowMs);
+    const limit = pageSize + running.size;
+    const found = await this.#store.due(this.fence, nowMs, limit);
     const before = new Map(this.#lanes);
     this.#lanes.clear();
     for (const { lane: name, due, nextAt = Infinity } of found) {
       // A change that was announced while this was read may be missing from it.
       const known = new Set([...(before.get(name)?.seqs ?? []), ...due]);
       const seqs = [...known].filter((seq) => !running.has(seq)).toSorted((a, b) => a - b);
-      this.#lanes.set(name, { name, seqs, nextAt });
+      this.#lanes.set(name, { name, seqs, hasMore: due.length === limit, nextAt });
     }
   }
 
   add({ seq, lane: name, nextRetryAt = Infinity }: DueEntry, nowMs: number): void {
     if (name === undefined) return this.expire();
-    const { seqs, nextAt } = this.#lanes.get(name) ?? { seqs: [], nextAt: Infinity };
+    const none: Lane = { name, seqs: [], hasMore: false, nextAt: Infinity };
+    const { seqs, hasMore, nextAt } = this.#lanes.get(name) ?? none;
     const isDue = nextRetryAt <= nowMs;
-    if (isDue) insertSorted(seqs, seq);
+    // Beyond a page that is not through, its turn comes when those before it are read.
+    if (isDue && !(hasMore && seq > (seqs.at(-1) ?? 0))) insertSorted(seqs, seq);
     const next = isDue ? nextAt : Math.min(nextAt, nextRetryAt);
-    this.#lanes.set(name, { name, seqs, nextAt: next });
+    this.#lanes.set(name, { name, seqs, hasMore, nextAt: next });
   }
 
   urge(seq: number): void {

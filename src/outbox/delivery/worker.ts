@@ -258,9 +258,13 @@ export class Worker {
   async #fill(): Promise<void> {
     const { clock, network } = this.#context;
     await this.#obeyClock();
-    for (const owned of this.#sendable())
-      if (owned.nextReadAt() <= clock.now()) await owned.read(this.#slots, clock.now());
+    const read = async (isWanted: (owned: OwnedEntries) => boolean): Promise<void> => {
+      for (const owned of this.#sendable())
+        if (isWanted(owned)) await owned.read(this.#slots, clock.now());
+    };
+    await read((owned) => owned.nextReadAt() <= clock.now());
     while (!network.isOffline()) {
+      await read((owned) => owned.isPageThrough());
       const nowMs = this.#clock.now();
       const next = this.#places.take(this.#sendable(), [...this.#slots.values()], nowMs);
       if (!next) break;

@@ -59,7 +59,7 @@ export interface Revived extends Settled {
 
 interface DueInLane {
   readonly lane: string;
-  /** The places of the rows that are due, the first due first. */
+  /** The places of the rows that are due: so many at most, the first due first. */
   readonly due: readonly number[];
   readonly nextAt: number | undefined;
 }
@@ -284,7 +284,7 @@ export class RowStore {
   }
 
   /** The entries of an owner that are due in each lane, and when the next one is. */
-  due({ owner }: Fence, nowMs: number): Promise<readonly DueInLane[]> {
+  due({ owner }: Fence, nowMs: number, limit: number): Promise<readonly DueInLane[]> {
     return this.#backend.read(async (tx) => {
       const lanes: DueInLane[] = [];
       for (let from = ''; ;) {
@@ -296,7 +296,7 @@ export class RowStore {
         const [, lane] = key as [string, string];
         const first = [owner, lane];
         const [due, next] = await Promise.all([
-          tx.places('lanes', [first, [owner, lane, nowMs]]),
+          tx.places('lanes', [first, [owner, lane, nowMs]], limit),
           tx.firstKey('lanes', after(first, nowMs)),
         ]);
         lanes.push({ lane, due, nextAt: (next as [string, string, number] | undefined)?.[2] });
