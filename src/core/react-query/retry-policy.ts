@@ -89,27 +89,11 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
   const given = Object.entries(own).filter(
     ([, value]) => typeof value === 'function' || (value as number) >= 0,
   );
-  const delays = new RetryDelays({ ...retryDefaults, ...Object.fromEntries(given) }, random, now);
-  return {
-    retryDelay(failureCount, error) {
-      if (process.env.NODE_ENV !== 'production') mark(policyAlone, used);
-      // Where this would stop, and the `retry` of a query goes on, it goes on at React Query's pace.
-      const delayMs = delays.decide(failureCount, error) ?? delayOfReactQuery(failureCount);
-      return Math.min(delayMs, maxTimerMs);
-    },
-    retry: (failureCount, error) =>
-      delays.takeDecided(failureCount, error) !== undefined && !isServer(),
-  };
-}
-
-/** Decides how long to wait before the next attempt of a query. */
-class RetryDelays {
-  readonly #policy: Used;
-  readonly #random: Random;
-  readonly #now: () => number;
+  const policy: Used = { ...retryDefaults, ...Object.fromEntries(given) };
+  const { deadlineMs, shouldRetry } = policy;
   /** In the order in which they were granted. */
-  readonly #granted: Set<Granted> = new Set();
-  #latest:
+  const granted = new Set<Granted>();
+  let latest:
     | {
         readonly failureCount: number;
         readonly error: unknown;
@@ -117,88 +101,90 @@ class RetryDelays {
       }
     | undefined;
 
-  constructor(policy: Used, random: Random, now: () => number) {
-    this.#policy = policy;
-    this.#random = random;
-    this.#now = now;
-  }
-
   /** The wait before the next attempt, in milliseconds, as `decide` has it; undefined where none follows. */
-  decide(failureCount: number, error: unknown): number | undefined {
-    const delayMs = this.#delayAfter(failureCount, error);
-    this.#latest = { failureCount, error, delayMs };
-    return delayMs;
-  }
-
-  /** The same once more: React Query calls `retry` right after `retryDelay`, about the same failure. */
-  takeDecided(failureCount: number, error: unknown): number | undefined {
-    const latest = this.#latest;
-    this.#latest = undefined;
-    const isSame = latest?.failureCount === failureCount && Object.is(latest.error, error);
-    return isSame ? latest.delayMs : this.#delayAfter(failureCount, error);
-  }
-
-  #delayAfter(failureCount: number, error: unknown): number | undefined {
-    const { shouldRetry, deadlineMs } = this.#policy;
-    const nowMs = this.#now();
+  const decideDelay = (failureCount: number, error: unknown): number | undefined => {
+    const nowMs = now();
     const failure = readFailure(error, nowMs);
-    const operation = factsOf(failureCount, nowMs, this.#take(failureCount, nowMs));
+    const before = takeGranted(granted, failureCount, nowMs, deadlineMs);
+    const operation = factsOf(failureCount, nowMs, before);
     const { startedAt, retriedFor } = operation;
     const wanted = shouldRetry && callApp(() => shouldRetry(failure, operation), isBoolean);
     const reason = whyRetry(failure) ?? (wanted ? 'should-retry' : undefined);
-    if (!reason || this.#isOver(failure, operation, reason, wanted)) return undefined;
-    const delayMs = this.#spread(failureCount, failure);
-    const isLate = !isOwed(operation, { deadlineMs }) && delayMs > startedAt + deadlineMs - nowMs;
-    if (isLate) return undefined;
-    this.#granted.add({
+    if (!reason || isOver(policy, failure, operation, reason, wanted)) return undefined;
+    const delayMs = spread(policy, failureCount, failure, random);
+    if (!isOwed(operation, policy) && delayMs > startedAt + deadlineMs - nowMs) return undefined;
+    granted.add({
       failureCount: failureCount + 1,
       startedAt,
       retryAt: nowMs + delayMs,
       retriedFor: [...retriedFor, reason],
     });
     return delayMs;
-  }
+  };
 
-  #isOver(
-    { kind, retryAfterMs = 0 }: Failure & FailureDetails,
-    { attempt, retriedFor }: OperationFacts,
-    reason: RetryReason,
-    wanted: boolean | undefined,
-  ): boolean {
-    const { maxRetries, maxRetryAfterMs } = this.#policy;
-    const most = mostRetries[reason] ?? maxRetries;
-    const isSpent = !wanted && retriedFor.filter((one) => one === reason).length >= most;
-    const isUnwanted = kind === 'aborted' || wanted === false;
-    return isUnwanted || isSpent || attempt > maxRetries || retryAfterMs > maxRetryAfterMs;
-  }
-
-  /** A draw each: a server that asks for a wait spreads those who waited. */
-  #spread(failureCount: number, { retryAfterMs = 0 }: FailureDetails): number {
-    const { baseMs, factor, capMs } = this.#policy;
-    const backoffMs = Math.min(capMs, baseMs * factor ** failureCount);
-    return Math.max(
-      spreadWait(backoffMs, this.#random),
-      Math.floor(retryAfterMs * (1 + retryAfterJitter * this.#random())),
-    );
-  }
-
-  /**
-   * React Query names no query. Of those whose attempt may have failed now, it is taken for the one that began last:
-   * so the deadline of no query ends early.
-   */
-  #take(failureCount: number, nowMs: number): Granted | undefined {
-    const all = this.#granted;
-    let found: Granted | undefined;
-    for (const one of all) {
-      const isPossible = one.failureCount === failureCount && one.retryAt <= nowMs;
-      if (isPossible && (!found || one.startedAt >= found.startedAt)) found = one;
-      // Its query is gone.
-      if (nowMs > one.retryAt + this.#policy.deadlineMs || all.size > maxGranted) all.delete(one);
-    }
-    if (found) all.delete(found);
-    return found;
-  }
+  return {
+    retryDelay(failureCount, error) {
+      if (process.env.NODE_ENV !== 'production') mark(policyAlone, used);
+      const delayMs = decideDelay(failureCount, error);
+      latest = { failureCount, error, delayMs };
+      // Where this would stop, and the `retry` of a query goes on, it goes on at React Query's pace.
+      return Math.min(delayMs ?? delayOfReactQuery(failureCount), maxTimerMs);
+    },
+    // React Query calls it right after `retryDelay`, about the same failure.
+    retry(failureCount, error) {
+      const isSame = latest?.failureCount === failureCount && Object.is(latest.error, error);
+      const delayMs = isSame ? latest?.delayMs : decideDelay(failureCount, error);
+      latest = undefined;
+      return delayMs !== undefined && !isServer();
+    },
+  };
 }
+
+/**
+ * React Query names no query. Of those whose attempt may have failed now, it is taken for the one that began last:
+ * so the deadline of no query ends early.
+ */
+function takeGranted(
+  granted: Set<Granted>,
+  failureCount: number,
+  nowMs: number,
+  deadlineMs: number,
+): Granted | undefined {
+  let found: Granted | undefined;
+  for (const one of granted) {
+    const isPossible = one.failureCount === failureCount && one.retryAt <= nowMs;
+    if (isPossible && (!found || one.startedAt >= found.startedAt)) found = one;
+    // Its query is gone.
+    if (nowMs > one.retryAt + deadlineMs || granted.size > maxGranted) granted.delete(one);
+  }
+  if (found) granted.delete(found);
+  return found;
+}
+
+function isOver(
+  { maxRetries, maxRetryAfterMs }: Used,
+  { kind, retryAfterMs = 0 }: Failure & FailureDetails,
+  { attempt, retriedFor }: OperationFacts,
+  reason: RetryReason,
+  wanted: boolean | undefined,
+): boolean {
+  const most = mostRetries[reason] ?? maxRetries;
+  const isSpent = !wanted && retriedFor.filter((one) => one === reason).length >= most;
+  const isUnwanted = kind === 'aborted' || wanted === false;
+  return isUnwanted || isSpent || attempt > maxRetries || retryAfterMs > maxRetryAfterMs;
+}
+
+/** A draw each: a server that asks for a wait spreads those who waited. */
+const spread = (
+  { baseMs, factor, capMs }: Used,
+  failureCount: number,
+  { retryAfterMs = 0 }: FailureDetails,
+  random: Random,
+): number =>
+  Math.max(
+    spreadWait(Math.min(capMs, baseMs * factor ** failureCount), random),
+    Math.floor(retryAfterMs * (1 + retryAfterJitter * random())),
+  );
 
 const factsOf = (
   failureCount: number,
