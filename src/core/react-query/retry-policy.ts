@@ -89,8 +89,10 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
   const given = Object.entries(own).filter(
     ([, value]) => typeof value === 'function' || (value as number) >= 0,
   );
-  const policy: Used = { ...retryDefaults, ...Object.fromEntries(given) };
-  const { deadlineMs, shouldRetry } = policy;
+  const { baseMs, factor, capMs, maxRetries, deadlineMs, maxRetryAfterMs, shouldRetry }: Used = {
+    ...retryDefaults,
+    ...Object.fromEntries(given),
+  };
   /** In the order in which they were granted. */
   const granted = new Set<Granted>();
   let latest:
@@ -101,18 +103,62 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
       }
     | undefined;
 
+  /**
+   * React Query names no query. Of those whose attempt may have failed now, it is taken for the one that began last:
+   * so the deadline of no query ends early.
+   */
+  const takeGranted = (failureCount: number, nowMs: number): Granted | undefined => {
+    let found: Granted | undefined;
+    for (const one of granted) {
+      const isPossible = one.failureCount === failureCount && one.retryAt <= nowMs;
+      if (isPossible && (!found || one.startedAt >= found.startedAt)) found = one;
+      // Its query is gone.
+      if (nowMs > one.retryAt + deadlineMs || granted.size > maxGranted) granted.delete(one);
+    }
+    if (found) granted.delete(found);
+    return found;
+  };
+
+  const isAtEnd = (
+    reason: RetryReason,
+    retriedFor: readonly RetryReason[],
+    wanted: boolean | undefined,
+  ): boolean =>
+    wanted === undefined
+      ? retriedFor.filter((one) => one === reason).length >= (mostRetries[reason] ?? maxRetries)
+      : !wanted;
+
   /** The wait before the next attempt, in milliseconds, as `decide` has it; undefined where none follows. */
   const decideDelay = (failureCount: number, error: unknown): number | undefined => {
     const nowMs = now();
     const failure = readFailure(error, nowMs);
-    const before = takeGranted(granted, failureCount, nowMs, deadlineMs);
-    const operation = factsOf(failureCount, nowMs, before);
-    const { startedAt, retriedFor } = operation;
+    const { retryAfterMs = 0 } = failure;
+    const { startedAt = nowMs, retriedFor = [] } = { ...takeGranted(failureCount, nowMs) };
+    const operation: OperationFacts = {
+      id: 0,
+      kind: 'query',
+      method: 'GET',
+      url: undefined,
+      keyed: false,
+      idempotent: true,
+      attempt: failureCount + 1,
+      startedAt,
+      retriedFor,
+      previousBackoffMs: undefined,
+      pausedMs: 0,
+    };
     const wanted = shouldRetry && callApp(() => shouldRetry(failure, operation), isBoolean);
     const reason = whyRetry(failure) ?? (wanted ? 'should-retry' : undefined);
-    if (!reason || isOver(policy, failure, operation, reason, wanted)) return undefined;
-    const delayMs = spread(policy, failureCount, failure, random);
-    if (!isOwed(operation, policy) && delayMs > startedAt + deadlineMs - nowMs) return undefined;
+    // A draw each: a server that asks for a wait spreads those who waited.
+    const backoffMs = Math.min(capMs, baseMs * factor ** failureCount);
+    const delayMs = Math.max(
+      spreadWait(backoffMs, random),
+      Math.floor(retryAfterMs * (1 + retryAfterJitter * random())),
+    );
+    const isOver = !reason || isAtEnd(reason, retriedFor, wanted);
+    const isLate = !isOwed(operation, { deadlineMs }) && delayMs > startedAt + deadlineMs - nowMs;
+    const isTooLong = failureCount >= maxRetries || retryAfterMs > maxRetryAfterMs;
+    if (isOver || isLate || isTooLong || failure.kind === 'aborted') return undefined;
     granted.add({
       failureCount: failureCount + 1,
       startedAt,
@@ -130,7 +176,7 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
       // Where this would stop, and the `retry` of a query goes on, it goes on at React Query's pace.
       return Math.min(delayMs ?? delayOfReactQuery(failureCount), maxTimerMs);
     },
-    // React Query calls it right after `retryDelay`, about the same failure.
+    // React Query asks it right after `retryDelay`, about the same failure.
     retry(failureCount, error) {
       const isSame = latest?.failureCount === failureCount && Object.is(latest.error, error);
       const delayMs = isSame ? latest?.delayMs : decideDelay(failureCount, error);
@@ -139,67 +185,3 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
     },
   };
 }
-
-/**
- * React Query names no query. Of those whose attempt may have failed now, it is taken for the one that began last:
- * so the deadline of no query ends early.
- */
-function takeGranted(
-  granted: Set<Granted>,
-  failureCount: number,
-  nowMs: number,
-  deadlineMs: number,
-): Granted | undefined {
-  let found: Granted | undefined;
-  for (const one of granted) {
-    const isPossible = one.failureCount === failureCount && one.retryAt <= nowMs;
-    if (isPossible && (!found || one.startedAt >= found.startedAt)) found = one;
-    // Its query is gone.
-    if (nowMs > one.retryAt + deadlineMs || granted.size > maxGranted) granted.delete(one);
-  }
-  if (found) granted.delete(found);
-  return found;
-}
-
-function isOver(
-  { maxRetries, maxRetryAfterMs }: Used,
-  { kind, retryAfterMs = 0 }: Failure & FailureDetails,
-  { attempt, retriedFor }: OperationFacts,
-  reason: RetryReason,
-  wanted: boolean | undefined,
-): boolean {
-  const most = mostRetries[reason] ?? maxRetries;
-  const isSpent = !wanted && retriedFor.filter((one) => one === reason).length >= most;
-  const isUnwanted = kind === 'aborted' || wanted === false;
-  return isUnwanted || isSpent || attempt > maxRetries || retryAfterMs > maxRetryAfterMs;
-}
-
-/** A draw each: a server that asks for a wait spreads those who waited. */
-const spread = (
-  { baseMs, factor, capMs }: Used,
-  failureCount: number,
-  { retryAfterMs = 0 }: FailureDetails,
-  random: Random,
-): number =>
-  Math.max(
-    spreadWait(Math.min(capMs, baseMs * factor ** failureCount), random),
-    Math.floor(retryAfterMs * (1 + retryAfterJitter * random())),
-  );
-
-const factsOf = (
-  failureCount: number,
-  nowMs: number,
-  { startedAt = nowMs, retriedFor = [] }: Partial<Granted> = {},
-): OperationFacts => ({
-  id: 0,
-  kind: 'query',
-  method: 'GET',
-  url: undefined,
-  keyed: false,
-  idempotent: true,
-  attempt: failureCount + 1,
-  startedAt,
-  retriedFor,
-  previousBackoffMs: undefined,
-  pausedMs: 0,
-});
