@@ -119,6 +119,15 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
     return found;
   };
 
+  const isAtEnd = (
+    reason: RetryReason,
+    retriedFor: readonly RetryReason[],
+    wanted: boolean | undefined,
+  ): boolean =>
+    wanted === undefined
+      ? retriedFor.filter((one) => one === reason).length >= (mostRetries[reason] ?? maxRetries)
+      : !wanted;
+
   /** The wait before the next attempt, in milliseconds, as `decide` has it; undefined where none follows. */
   const decideDelay = (failureCount: number, error: unknown): number | undefined => {
     const nowMs = now();
@@ -146,16 +155,10 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
       spreadWait(backoffMs, random),
       Math.floor(retryAfterMs * (1 + retryAfterJitter * random())),
     );
-    const isOver =
-      !reason ||
-      failure.kind === 'aborted' ||
-      wanted === false ||
-      (!wanted &&
-        retriedFor.filter((one) => one === reason).length >= (mostRetries[reason] ?? maxRetries)) ||
-      failureCount >= maxRetries ||
-      retryAfterMs > maxRetryAfterMs ||
-      (!isOwed(operation, { deadlineMs }) && delayMs > startedAt + deadlineMs - nowMs);
-    if (isOver) return undefined;
+    const isOver = !reason || isAtEnd(reason, retriedFor, wanted);
+    const isLate = !isOwed(operation, { deadlineMs }) && delayMs > startedAt + deadlineMs - nowMs;
+    const isTooLong = failureCount >= maxRetries || retryAfterMs > maxRetryAfterMs;
+    if (isOver || isLate || isTooLong || failure.kind === 'aborted') return undefined;
     granted.add({
       failureCount: failureCount + 1,
       startedAt,
