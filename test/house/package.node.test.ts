@@ -170,7 +170,7 @@ describe('an app that installs the packed package', () => {
     expect(answers).toBe('run 1 run 1');
     expect(error).toBe('false true 404');
     expect(refused).toMatch(
-      /^retry: its first argument is .*, and must be what createSteadfetch of the same copy of the package returns: `import` and `require` load two, and know nothing of each other \(node_modules\/steadfetch\/docs\/testing\.md#import-and-require\)\.$/,
+      /^retry: its first argument is .*, and must be what createSteadfetch of the same copy of the package returns: `import` and `require` load two, and know nothing of each other \(node_modules\/steadfetch\/docs\/bundlers\.md#import-and-require\)\.$/,
     );
   });
 

@@ -49,8 +49,8 @@ function pageAbout(option: string): Page {
     apis: 'apis.md#fields-of-a-profile',
     outcomes: 'apis/outcomes.md#outcomes-that-the-status-does-not-tell',
     idempotency: 'idempotency.md#answers',
-    conditional: 'apis.md#api-profiles-match',
-    fallback: 'retry.md#where-an-option-is-given',
+    conditional: 'apis.md#fields-of-a-profile',
+    fallback: 'retry/default-options.md#where-an-option-is-given',
     random: 'testing.md#usage',
   };
   return pages[/^\w+/.exec(option)?.[0] ?? ''] ?? 'retry.md#what-is-retried';
