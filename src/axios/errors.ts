@@ -24,14 +24,15 @@ export function toAxiosError(
   // A cancelled operation has no report yet.
   const known = isSteadfetchError(cause) ? { ...facts, failure: cause.outcome } : facts;
   const { kind } = known.failure;
-  const response = answer ?? (isNotSentError(cause) ? answerBehind(cause) : undefined);
+  const behind = answer ? undefined : answerBehind(cause);
+  const response = answer ?? behind;
   const message = cause instanceof Error ? cause.message : String(cause);
   const made =
     isAborted || kind === 'aborted'
       ? new CanceledError(undefined, config)
       : new AxiosError(
           message,
-          codeOf(cause, kind, config, response),
+          codeOf(cause, kind, config, behind),
           config,
           response?.request,
           response,
@@ -42,22 +43,27 @@ export function toAxiosError(
   return made;
 }
 
-/** The answer that began the pause of a request that was not sent. An app reads its status and its body. */
-const answerBehind = ({ cause }: Error): Answer | undefined =>
-  (Object(cause) as Partial<AxiosFailure>).response;
+/**
+ * The answer that began the pause of a request that was not sent: the app reads its status and its body. An operation
+ * that has failed ends in its own error, which may be one that the app has made of that answer.
+ */
+function answerBehind(cause: unknown): Answer | undefined {
+  if (isSteadfetchError(cause) && !isNotSentError(cause)) return undefined;
+  const failed: unknown = isNotSentError(cause) ? cause.cause : cause;
+  return (Object(failed) as Partial<AxiosFailure>).response;
+}
 
 function codeOf(
   cause: unknown,
   kind: string,
   { transitional }: Config,
-  response: Answer | undefined,
+  behind: Answer | undefined,
 ): string {
   if (isTimeoutError(cause))
     return transitional?.clarifyTimeoutError ? 'ETIMEDOUT' : 'ECONNABORTED';
   // Not sent, because the request itself is wrong.
   if (kind === 'invalid' || kind === 'error') return 'ERR_BAD_REQUEST';
-  if (response && isNotSentError(cause))
-    return response.status < 500 ? 'ERR_BAD_REQUEST' : 'ERR_BAD_RESPONSE';
+  if (behind) return behind.status < 500 ? 'ERR_BAD_REQUEST' : 'ERR_BAD_RESPONSE';
   // The answer is not from the API.
   return kind === 'body' ? 'ERR_BAD_RESPONSE' : 'ERR_NETWORK';
 }

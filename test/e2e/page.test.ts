@@ -120,7 +120,7 @@ describe('the shape of an act', () => {
         ],
         [
           /^43 kB.*60 kB/,
-          /with `useRetryStatus` and `useCountdown` \| [^|]* \| 43 [^]*`useSafeSubmit` \| [^|]* \| 60 /,
+          /with `useRetryStatus` and `useCountdown` \| [^|]* \| 44 [^]*`useSafeSubmit` \| [^|]* \| 61 /,
         ],
       ] as const;
       expect(proofs).toHaveLength(said.length);
