@@ -119,7 +119,7 @@ describe('the shape of an act', () => {
           /\n\| Steadfetch \| all \| 870 [^]*\n\| React Query \| all \| 594 /,
         ],
         [
-          /^43 kB.*60 kB/,
+          /^44 kB.*61 kB/,
           /with `useRetryStatus` and `useCountdown` \| [^|]* \| 44 [^]*`useSafeSubmit` \| [^|]* \| 61 /,
         ],
       ] as const;
