@@ -149,6 +149,8 @@ async function openDocs(
   });
   page.on('pageerror', (error) => elsewhere.push(error.message));
   await page.goto(`${site.url}docs/${path}`);
+  // Before that it listens to no key.
+  await page.waitForFunction(() => '__vue_app__' in (document.querySelector('#app') ?? {}));
   return { page, elsewhere };
 }
 
