@@ -94,8 +94,8 @@ export const browserProject = {
   },
 } satisfies TestProjectInlineConfiguration;
 
-/** Three pages of it ask in step, so that nothing else may take their turn. */
-const inStep = 'test/e2e/outage.test.ts';
+/** Three pages of one ask in step, and one is offline from its first moment, so that nothing else may take their turn. */
+const inStep = ['test/e2e/outage.test.ts', 'test/e2e/offline.test.ts'];
 
 export const e2eProject = {
   extends: true,
@@ -188,13 +188,14 @@ export default defineConfig({
         },
       },
       browserProject,
-      { ...e2eProject, test: { ...e2eProject.test, exclude: [inStep] } },
+      { ...e2eProject, test: { ...e2eProject.test, exclude: inStep } },
       {
         ...e2eProject,
         test: {
           ...e2eProject.test,
           name: 'e2e, alone',
-          include: [inStep],
+          include: inStep,
+          maxWorkers: 1,
           sequence: { groupOrder: 2 },
         },
       },
