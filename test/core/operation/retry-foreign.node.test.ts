@@ -116,6 +116,7 @@ const rewritten: readonly (readonly [string, (status: number, of: Headers) => un
   ],
   ['{ status: "error", statusCode } (JSend)', (statusCode) => ({ status: 'error', statusCode })],
   ['{ status: false, statusCode }', (statusCode) => ({ status: false, statusCode })],
+  ['a status beside the code of a time-out', (status) => ({ status, code: 'ETIMEDOUT' })],
   ['{ status: "404" } (JSON:API)', (status) => ({ status: `${status}` })],
 ];
 

@@ -67,9 +67,11 @@ export function readForeign(
 }
 
 /** The failure that a part of an error shows: by its answer, its own status, or its code where it has no answer. */
-const failureOf = (at: Foreign, answer: Foreign, nowMs: number): Failure | undefined =>
-  (answer === at ? byCode[at.code as string] : readAnswer(answer, nowMs, 999)) ??
-  readAnswer(at, nowMs, 599);
+function failureOf(at: Foreign, answer: Foreign, nowMs: number): Failure | undefined {
+  const own = readAnswer(at, nowMs, 599);
+  if (answer === at) return own ?? byCode[at.code as string];
+  return readAnswer(answer, nowMs, 999) ?? own;
+}
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
