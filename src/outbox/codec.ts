@@ -1,3 +1,4 @@
+import { inDevelopment } from '../core/lib/development.ts';
 import { reject } from '../core/lib/input/check.ts';
 import type { Clock } from '../core/lib/clock.ts';
 import { unsettled, withLimit } from '../core/lib/timer.ts';
@@ -65,8 +66,10 @@ function copy(operation: string, value: unknown): unknown {
     operation,
     path,
     nameOf(part),
-    process.env.NODE_ENV !== 'production' &&
-      'something that can be stored: JSON, FormData, File, Blob, Date, Map, Set, bytes; no function, Request or stream, and no object of a class with toJSON',
+    inDevelopment(
+      () =>
+        'something that can be stored: JSON, FormData, File, Blob, Date, Map, Set, bytes; no function, Request or stream, and no object of a class with toJSON',
+    ),
   );
 }
 

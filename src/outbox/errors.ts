@@ -1,3 +1,4 @@
+import { inDevelopment } from '../core/lib/development.ts';
 import {
   SteadfetchError,
   isSteadfetchError,
@@ -86,35 +87,41 @@ export function discarded(entry: EntryFacts): SteadfetchError {
 /** The outbox was disposed of before the end of an entry was known. */
 export function leftBehind(entry: EntryFacts, isDurable: boolean): SteadfetchError {
   let message = `The outbox was disposed of before this '${entry.handler}' was known to be delivered.`;
-  if (process.env.NODE_ENV !== 'production')
-    message += isDurable
-      ? ' It is kept, and sent by another tab or the next page.'
-      : ' It was in this page alone, and is sent no more.';
+  message +=
+    inDevelopment(() =>
+      isDurable
+        ? ' It is kept, and sent by another tab or the next page.'
+        : ' It was in this page alone, and is sent no more.',
+    ) ?? '';
   return endedUnknown(entry, message);
 }
 
 /** An entry is no longer there, and no message of another tab has said why. */
 export function gone(entry: EntryFacts): SteadfetchError {
   let message = `This '${entry.handler}' is no longer in the outbox`;
-  if (process.env.NODE_ENV !== 'production')
-    message += ' (another tab has delivered, edited or discarded it, while this one slept).';
+  message +=
+    inDevelopment(
+      () => ' (another tab has delivered, edited or discarded it, while this one slept).',
+    ) ?? '';
   return endedUnknown(entry, message);
 }
 
 /** The entries are still on the disk after a clear; `isMarked`: this browser knows that they must go. */
 export function notCleared(isMarked: boolean, cause: unknown): Error {
   let message = 'outbox.clear: the entries could not be removed from IndexedDB.';
-  if (process.env.NODE_ENV !== 'production')
-    message += isMarked
-      ? ' They are not sent: this browser remembers that they were cleared, and removes them once its database works. Call clear() again to do it now.'
-      : ' The Cache API does not work either, so the next page would send them. Call clear() again, and let no other user log in before it resolves.';
+  message +=
+    inDevelopment(() =>
+      isMarked
+        ? ' They are not sent: this browser remembers that they were cleared, and removes them once its database works. Call clear() again to do it now.'
+        : ' The Cache API does not work either, so the next page would send them. Call clear() again, and let no other user log in before it resolves.',
+    ) ?? '';
   return new Error(message, { cause });
 }
 
 export function disposedOf(operation: string): Error {
   let message = `${operation}: the outbox was disposed of.`;
-  if (process.env.NODE_ENV !== 'production')
-    message += ' Make another: createOutbox({ steady, queryClient, handlers }).';
+  message +=
+    inDevelopment(() => ' Make another: createOutbox({ steady, queryClient, handlers }).') ?? '';
   return new Error(message);
 }
 

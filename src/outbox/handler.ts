@@ -1,3 +1,4 @@
+import { inDevelopment } from '../core/lib/development.ts';
 import {
   definePolicy,
   inPolicy,
@@ -152,7 +153,7 @@ export function definitionOf(
       operation,
       'handler',
       name,
-      process.env.NODE_ENV !== 'production' && `one of ${[...handlers.keys()].join(', ')}`,
+      inDevelopment(() => `one of ${[...handlers.keys()].join(', ')}`),
     )
   );
 }
@@ -173,7 +174,7 @@ export function scopeOf(
       operation,
       'scope',
       given,
-      process.env.NODE_ENV !== 'production' && 'a text, or undefined',
+      inDevelopment(() => 'a text, or undefined'),
     );
   return given;
 }
@@ -181,7 +182,7 @@ export function scopeOf(
 function define(name: string, given: object, base: Policy): HandlerDefinition {
   const operation = `createOutbox: handlers.${name}`;
   const handler = given as OutboxHandler<unknown>;
-  if (process.env.NODE_ENV !== 'production') check(operation, handler);
+  inDevelopment(() => check(operation, handler));
   const { version = 1, maxAttempts = Infinity, maxAgeMs = Infinity, policy } = handler;
   const own = { ...patient, ...policy, maxRetries: maxAttempts - 1, deadlineMs: Infinity };
   return {

@@ -89,7 +89,7 @@ function checkOptions(operation: string, options: ConnectivityOptions): void {
   const rules = rulesOf(!!source);
   const validate = (name: string, value: unknown): void => {
     const [isRight, allowed] = rules[name] ?? [];
-    if (isRight && !isRight(value)) reject(operation, `check.${name}`, value, allowed ?? false);
+    if (isRight && !isRight(value)) reject(operation, `check.${name}`, value, allowed);
   };
   const asked = askedIn(options);
   if (typeof asked === 'object') checkNames(`${operation}: check`, asked, Object.keys(rules));

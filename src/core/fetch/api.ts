@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import { callApp, isBoolean, reporterOf } from '../lib/input/callback.ts';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { checkMade, code, codeOf, type MadeBy } from '../lib/input/made-by.ts';
@@ -212,7 +213,7 @@ const makers = [
 export function defineApis(given: readonly ApiProfile[], policy: Policy): Apis {
   const apis = given.map((api, index): Api => {
     const operation = `createSteadfetch: apis[${index}]`;
-    if (process.env.NODE_ENV !== 'production') check(operation, api, policy);
+    inDevelopment(() => check(operation, api, policy));
     // In production one that is none is left out.
     const keys = (api as ApiProfile | null)?.idempotency;
     const isKeyless = keys === 'none';
@@ -294,9 +295,10 @@ function check(operation: string, api: ApiProfile, base: Policy): void {
 function isMatching(api: Api, url: URL): boolean {
   const { match } = api;
   if (typeof match === 'function') {
-    const rule =
-      process.env.NODE_ENV !== 'production' &&
-      'the profile is not about this request. It must be synchronous and return true or false';
+    const rule = inDevelopment(
+      () =>
+        'the profile is not about this request. It must be synchronous and return true or false',
+    );
     return !!callApp(() => match(url), isBoolean, reporterOf(api, 'apis: match', rule));
   }
   if (match instanceof RegExp) return url.href.search(match) >= 0;

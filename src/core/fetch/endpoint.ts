@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import { callApp, reporterOf } from '../lib/input/callback.ts';
 import { toUrl } from '../lib/input/url.ts';
 import type { ApiProfile } from './api.ts';
@@ -56,9 +57,9 @@ function ownName(method: string, url: string, api: ApiProfile | undefined): stri
   const { endpoint } = api;
   if (typeof endpoint !== 'function') return endpoint;
   const absolute = toUrl(url);
-  const rule =
-    process.env.NODE_ENV !== 'production' &&
-    'the path counts as the endpoint. It must be synchronous and return a name';
+  const rule = inDevelopment(
+    () => 'the path counts as the endpoint. It must be synchronous and return a name',
+  );
   return (
     absolute &&
     callApp(() => endpoint(method, absolute), isName, reporterOf(api, 'apis: endpoint', rule))

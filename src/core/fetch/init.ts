@@ -1,3 +1,4 @@
+import { type DevelopmentText, inDevelopment } from '../lib/development.ts';
 import { filesIn, unreadableIn } from '../lib/body-parts.ts';
 import { isEngine } from '../lib/browser/page.ts';
 import { checkMisnamed } from '../lib/input/check.ts';
@@ -60,7 +61,7 @@ export interface JsonSteadyInit extends SteadyInit {
 }
 
 /** A production build names what is wrong, and leaves out the rest. */
-export const mistake = (what: string, rule: string | false): TypeError =>
+export const mistake = (what: string, rule: DevelopmentText): TypeError =>
   new TypeError(process.env.NODE_ENV !== 'production' && rule ? `${what} ${rule}.` : what);
 
 type Input = RequestInfo | URL;
@@ -92,7 +93,7 @@ export function signalOf(input: Input, init: RequestInit): AbortSignal | undefin
   if (signal && typeof signal.addEventListener !== 'function') {
     throw mistake(
       'steady.fetch: signal',
-      process.env.NODE_ENV !== 'production' && 'is no AbortSignal, and must be one, or null',
+      inDevelopment(() => 'is no AbortSignal, and must be one, or null'),
     );
   }
   return signal ?? undefined;
@@ -164,7 +165,7 @@ export function readInit<T extends object>(operation: string, init: T | null | u
   if (typeof init !== 'object' && typeof init !== 'function') {
     throw mistake(
       `${operation}: init`,
-      process.env.NODE_ENV !== 'production' && `is a ${typeof init}, and must be an object`,
+      inDevelopment(() => `is a ${typeof init}, and must be an object`),
     );
   }
   // `steady.json` has read it already.

@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import { readPassed } from '../operation/error-info.ts';
 import type { SteadyFetch } from './fetch.ts';
 import { readJson } from './attempt/guard.ts';
@@ -52,15 +53,16 @@ function withJson(input: RequestInfo | URL, given: JsonInit): SteadyInit {
   const { json, ...init } = given;
   const body = JSON.stringify(json) as string | undefined;
   if (body === undefined) {
-    const rule =
-      process.env.NODE_ENV !== 'production' &&
-      `is ${json === undefined ? 'undefined' : `a ${typeof json}`}, which JSON cannot express. Leave json out to send none`;
+    const rule = inDevelopment(
+      () =>
+        `is ${json === undefined ? 'undefined' : `a ${typeof json}`}, which JSON cannot express. Leave json out to send none`,
+    );
     throw mistake('steady.json: json', rule);
   }
   if (init.body != null)
     throw mistake(
       'steady.json:',
-      process.env.NODE_ENV !== 'production' && 'give either json or body, not both',
+      inDevelopment(() => 'give either json or body, not both'),
     );
   const headers = readHeaders(input, init);
   if (!headers.has('content-type')) headers.set('content-type', 'application/json');

@@ -1,3 +1,4 @@
+import { type DevelopmentText, inDevelopment } from '../lib/development.ts';
 import { reject } from '../lib/input/check.ts';
 import { shown, toUrl } from '../lib/input/url.ts';
 import { warn } from '../lib/input/warn.ts';
@@ -47,7 +48,7 @@ export function checkUnkeyed(operations: Operations, request: SteadyRequest): vo
 
 /** Records that a request of a submission goes without the key that it is to carry: its API takes none. */
 function recordUnkeyed(operations: Operations, request: SteadyRequest): void {
-  if (process.env.NODE_ENV !== 'production') checkNames(request);
+  inDevelopment(() => checkNames(request));
   const { operation, input, init } = request;
   const { submission } = operation;
   if (!isKeyWanted(request)) return;
@@ -57,7 +58,7 @@ function recordUnkeyed(operations: Operations, request: SteadyRequest): void {
     written.some((value) => typeof value === 'string' && value.includes(key));
   if (submission && isWritten(submission.key)) submission.recordRepeatable();
   else {
-    const remedy = process.env.NODE_ENV === 'production' ? '' : ' Declare its API as before.';
+    const remedy = inDevelopment(() => ' Declare its API as before.') ?? '';
     refuseAfterKey(request, operation, remedy, isWritten);
     submission?.recordUnkeyed();
   }
@@ -99,7 +100,7 @@ export function refuseAfterKey(
 export function checkNames(request: SteadyRequest): void {
   const { idempotencyKey, step } = request.init;
   const { submission } = request.operation;
-  const refuseName = (option: keyof KeyedInit, value: unknown, allowed: string | false): never =>
+  const refuseName = (option: keyof KeyedInit, value: unknown, allowed: DevelopmentText): never =>
     readPassed(() => reject('steady.fetch', option, value, allowed), request);
   for (const [option, value] of Object.entries({ idempotencyKey, step }))
     if (value !== undefined && (typeof value !== 'string' || !value))
@@ -108,15 +109,19 @@ export function checkNames(request: SteadyRequest): void {
     refuseName(
       'idempotencyKey',
       idempotencyKey,
-      process.env.NODE_ENV !== 'production' &&
-        `left out within a mutation, which has a key: give its requests names, json(url, { step: 'pay' })`,
+      inDevelopment(
+        () =>
+          `left out within a mutation, which has a key: give its requests names, json(url, { step: 'pay' })`,
+      ),
     );
   if (!submission && step !== undefined)
     refuseName(
       'step',
       step,
-      process.env.NODE_ENV !== 'production' &&
-        `left out outside a mutation of Steadfetch: use the fetch or json that its mutationFn is given, or give an idempotencyKey`,
+      inDevelopment(
+        () =>
+          `left out outside a mutation of Steadfetch: use the fetch or json that its mutationFn is given, or give an idempotencyKey`,
+      ),
     );
 }
 

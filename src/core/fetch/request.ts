@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import type { ErrorMaker, RequestFacts } from '../operation/facts.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Step, Steps } from '../operation/parts/submission.ts';
@@ -104,7 +105,7 @@ export class SteadyRequest implements RequestFacts, Live {
     const name = `${method} ${url}`;
     const callPolicy =
       init.timeout === undefined ? init.policy : { ...init.policy, timeout: init.timeout };
-    if (process.env.NODE_ENV !== 'production') check(context.policy, init, callPolicy, isRaw);
+    inDevelopment(() => check(context.policy, init, callPolicy, isRaw));
     const api = context.findApi(url);
     const { ownKey, idempotent } = inspect(api, { input, init, method, url });
     const { endpoint, resource, limitScope } = targetOf(method, url, api);

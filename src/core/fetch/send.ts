@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import { discard } from '../lib/discard.ts';
 import { readPassed } from '../operation/error-info.ts';
 import { recordRequest } from '../operation/warn-of-loop.ts';
@@ -73,7 +74,7 @@ function throwIfAborted(request: SteadyRequest): void {
 
 /** Gives a request its key and its credentials; undefined where it goes as it is. */
 function prepare(context: FetchContext, request: SteadyRequest): Promise<RequestInit> | undefined {
-  if (process.env.NODE_ENV !== 'production') checkUnkeyed(context.operations, request);
+  inDevelopment(() => checkUnkeyed(context.operations, request));
   return runStep<RequestInit>(request, request.init, ({ prepare: prepareBy }, init) =>
     prepareBy?.(context, request, init),
   );
@@ -83,7 +84,7 @@ async function transmit(attempt: Attempt): Promise<Response> {
   const { context, request, init } = attempt;
   const { input, signal } = request;
   const wasSpent = isBodySpent(input, init);
-  if (process.env.NODE_ENV !== 'production') recordRequest(context.emitter, request, signal);
+  inDevelopment(() => recordRequest(context.emitter, request, signal));
   const reports = watchCsp();
   let response: Response;
   try {

@@ -174,7 +174,7 @@ export class KeyedSteps implements Steps {
             const rule = `what it was on the attempt before, which has sent ${path} with another key: make it before the mutation`;
             reject('steady.fetch', 'idempotencyKey', own, rule);
           });
-          reject('steady.fetch', 'idempotencyKey', own, false);
+          reject('steady.fetch', 'idempotencyKey', own, undefined);
         }
   }
 }
@@ -194,7 +194,7 @@ function refuseStep({ own, name, target, attempt }: StepRequest, step: Step): ne
     const at = own === undefined ? ` (${shown(target)})` : '';
     reject('steady.fetch', option, value, `${rule}${at}`);
   });
-  return reject('steady.fetch', option, value, false);
+  return reject('steady.fetch', option, value, undefined);
 }
 
 function missingName(target: string, first: string): TypeError {

@@ -7,4 +7,4 @@ export function inDevelopment<T>(work: () => T): T | undefined {
 }
 
 /** A text that production builds leave out. */
-export type DevelopmentText = string | false | undefined;
+export type DevelopmentText = string | undefined;

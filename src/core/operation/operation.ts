@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import type { Decision } from '../policy/decide.ts';
 import { isIdempotentMethod, type OperationFacts, type OperationRef } from '../policy/operation.ts';
 import { layer, type Policy, type PolicyOptions } from '../policy/options.ts';
@@ -192,7 +193,7 @@ export class Operation {
    */
   fail(error: unknown, nowMs: number, skip?: () => void): Decision {
     const { errors, given } = this;
-    if (process.env.NODE_ENV !== 'production') warnOfLoop(this.#shared.emitter, this, error);
+    inDevelopment(() => warnOfLoop(this.#shared.emitter, this, error));
     const endsByAbort = this.ref.kind === 'mutation' && !given.endsWithOwner;
     const report = errors.classify(error, this.#shared, nowMs, endsByAbort);
     // Answers to requests without the query's signal, or of another client, cannot be seen. That a different

@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import type { Slot } from '../lib/slot.ts';
 import { untilAborted } from '../lib/timer.ts';
 import type { OperationRef } from '../policy/operation.ts';
@@ -108,7 +109,7 @@ export class Operations {
     { signal, limit = operation.attemptLimit, onFail }: AttemptOptions,
   ): Promise<T> {
     const { emitter } = this.#environment;
-    if (process.env.NODE_ENV !== 'production') startAttempt(emitter, operation);
+    inDevelopment(() => startAttempt(emitter, operation));
     if (emitter.isHeard) operation.emit({ type: 'attempt:start' });
     const outer = this.current;
     this.current = operation;
@@ -143,7 +144,7 @@ function endAttempt(operation: Operation, error: unknown): void {
 }
 
 function succeed(instance: object, operation: Operation): void {
-  if (process.env.NODE_ENV !== 'production') warnOfLoop(instance, operation);
+  inDevelopment(() => warnOfLoop(instance, operation));
   endAttempt(operation, undefined);
   operation.end('succeeded');
 }

@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import type { PageLife } from '../connectivity/page-life.ts';
 import type { Clock } from '../lib/clock.ts';
 import { shown } from '../lib/input/url.ts';
@@ -21,11 +22,12 @@ export const headersLimit = (timeout: Timeout): number =>
 
 /** The cause of a `TimeoutError`, for developers: which limit passed, and the remedy. Undefined in production. */
 export const limitPassed = (what: string, limitMs: number, more = ''): Error | undefined =>
-  process.env.NODE_ENV === 'production'
-    ? undefined
-    : new Error(
+  inDevelopment(
+    () =>
+      new Error(
         `${what} within ${limitMs} ms${more}; give it a longer \`timeout\` if it is slow by nature.`,
-      );
+      ),
+  );
 
 /**
  * The time limit of an attempt that may do more than send requests of ours, or only waits for another client.

@@ -34,7 +34,7 @@ export function checkOrigin(
 
 function checkHealth(operation: string, health: HealthOptions): HealthOptions {
   inDevelopment(() => checkNames(operation, health, ['maxChance']));
-  const allowed = process.env.NODE_ENV !== 'production' && 'a number from 0 to 1';
+  const allowed = inDevelopment(() => 'a number from 0 to 1');
   return { maxChance: checkValue(operation, 'maxChance', health.maxChance, isShare, allowed) };
 }
 
@@ -123,7 +123,7 @@ export function limitConcurrency(options: ConcurrencyOptions): MadeBy<'limitConc
       name,
       options[name],
       (value) => typeof value === 'number' && value >= least,
-      process.env.NODE_ENV !== 'production' && `a number from ${least} to Infinity`,
+      inDevelopment(() => `a number from ${least} to Infinity`),
     );
   const made: ConcurrencyCode = {
     by: operation,

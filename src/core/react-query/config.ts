@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import { QueryClient } from '@tanstack/react-query';
 import {
   createSteadyClock,
@@ -60,7 +61,7 @@ const isClock = (value: unknown): boolean => {
 
 /** A wait that is made from no number would be none, or endless. */
 const guardRandom = (own: Random): Random => {
-  const rule = process.env.NODE_ENV !== 'production' && 'Math.random is asked';
+  const rule = inDevelopment(() => 'Math.random is asked');
   const onMistake = reporterOf(own, 'random', rule);
   return () => callApp(own, isShare, onMistake) ?? systemRandom();
 };
@@ -101,7 +102,7 @@ export function readConfig(config: SteadfetchConfig): Given {
       name,
       config[name],
       isRight,
-      process.env.NODE_ENV !== 'production' && allowed[name],
+      inDevelopment(() => allowed[name]),
     );
   const origin = checkOrigin(caller, config);
   const { connectivity } = config;

@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import { createSlot } from '../lib/slot.ts';
 import { focusManager, type QueryClient } from '@tanstack/react-query';
 import { isReachable } from '../connectivity/reach.ts';
@@ -57,7 +58,7 @@ const isSeen = (): boolean =>
  * ```
  */
 export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
-  if (process.env.NODE_ENV !== 'production') checkConfig(config);
+  inDevelopment(() => checkConfig(config));
   const { observe, ...others } = config;
   const observing = codeOf<ObserveCode>(checkMade(caller, 'observe', observe, 'observeOnly'));
   return observing ? observing.observe(others, create) : create(others);
@@ -256,20 +257,20 @@ function create(config: SteadfetchConfig): Steadfetch {
       for (const one of await clearing) if (one.status === 'rejected') throw one.reason;
     },
     dispose() {
-      if (process.env.NODE_ENV !== 'production') {
+      inDevelopment(() => {
         forgetInstance(steady);
         forgetMade(steady);
-      }
+      });
       wired.dispose();
     },
   };
   registerSteady(steady, instance);
-  if (process.env.NODE_ENV !== 'production') {
+  inDevelopment(() => {
     if (isServer()) markOfModule(operations);
     else {
       markInstance(steady);
       replaceEarlier(steady, steady.subscribe);
     }
-  }
+  });
   return steady;
 }

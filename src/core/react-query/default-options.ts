@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import type { DefaultOptions } from '@tanstack/react-query';
 import { checkNames, reject } from '../lib/input/check.ts';
 import { warn } from '../lib/input/warn.ts';
@@ -27,13 +28,13 @@ const names: readonly (keyof DefaultOptions)[] = ['queries', 'mutations', 'hydra
  * ```
  */
 export function mergeDefaultOptions(steady: Steadfetch, yours: DefaultOptions): DefaultOptions {
-  if (process.env.NODE_ENV !== 'production') {
+  inDevelopment(() => {
     const { queryPolicy } = Object(steady) as Partial<Steadfetch>;
     if (!queryPolicy)
       reject('mergeDefaultOptions', 'its first argument', steady, whatIsMade(steady));
     checkNames('mergeDefaultOptions', yours, names);
     if (yours.queries?.retry === false) warnOfNoRetry(steady);
-  }
+  });
   const { queries: ownQueries, mutations: ownMutations, ...rest } = yours;
   const { retry, persister, ...queries } = set(ownQueries);
   const { retry: mutationRetry, ...mutations } = set(ownMutations);

@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import * as reactQuery from '@tanstack/react-query';
 import type {
   Query,
@@ -101,7 +102,7 @@ export function instanceOfSteady(steady: unknown, operation: string): Instance {
 /** Names what an argument must be. An instance of another copy of the package is not recognised, and is named as such. */
 export function whatIsMade(steady: unknown): string {
   const { queryPolicy } = Object(steady) as Partial<Steadfetch>;
-  const isForeign = process.env.NODE_ENV !== 'production' && typeof queryPolicy === 'function';
+  const isForeign = inDevelopment(() => typeof queryPolicy === 'function');
   return `what createSteadfetch ${isForeign ? `of the same copy of the package returns: ${twoCopies()}` : 'returns'}`;
 }
 
@@ -174,13 +175,14 @@ function optionsOf(client: QueryClient): readonly unknown[] {
 }
 
 function missing(client: QueryClient, operation: string): string {
-  const remedy =
-    process.env.NODE_ENV !== 'production' &&
-    ` Make it with new QueryClient({ defaultOptions: steady.defaultOptions }).${
-      optionsOf(client).some(isFunction)
-        ? ` If it is, there are two copies of the package: ${twoCopies()}.`
-        : ''
-    }`;
+  const remedy = inDevelopment(
+    () =>
+      ` Make it with new QueryClient({ defaultOptions: steady.defaultOptions }).${
+        optionsOf(client).some(isFunction)
+          ? ` If it is, there are two copies of the package: ${twoCopies()}.`
+          : ''
+      }`,
+  );
   return `${operation}: this QueryClient carries no default options of Steadfetch.${remedy || ''}`;
 }
 

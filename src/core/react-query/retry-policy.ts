@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import { maxTimerMs, type Random, systemNow, systemRandom } from '../lib/clock.ts';
 import { callApp, isBoolean } from '../lib/input/callback.ts';
 import { checkNames } from '../lib/input/check.ts';
@@ -81,10 +82,10 @@ function readFailure(error: unknown, nowMs: number): Failure & FailureDetails {
  */
 export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
   const { random = systemRandom, now = systemNow, ...own } = options;
-  if (process.env.NODE_ENV !== 'production') {
+  inDevelopment(() => {
     checkNames('retryPolicy', options, names);
     definePolicy('retryPolicy', presets.interactive, own);
-  }
+  });
   // An option that is no number, or is negative, counts as not given, so that no delay is NaN.
   const given = Object.entries(own).filter(
     ([, value]) => typeof value === 'function' || (value as number) >= 0,
@@ -170,7 +171,7 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
 
   return {
     retryDelay(failureCount, error) {
-      if (process.env.NODE_ENV !== 'production') mark(policyAlone, used);
+      inDevelopment(() => mark(policyAlone, used));
       const delayMs = decideDelay(failureCount, error);
       latest = { failureCount, error, delayMs };
       // Where this would stop, and the `retry` of a query goes on, it goes on at React Query's pace.

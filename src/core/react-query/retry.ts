@@ -1,3 +1,4 @@
+import { inDevelopment } from '../lib/development.ts';
 import { SteadyRequest } from '../fetch/request.ts';
 import type { Clock } from '../lib/clock.ts';
 import { firstOf } from '../lib/abort.ts';
@@ -75,10 +76,9 @@ export async function retry<T>(
   }: RetryOptions & RetryFallback<T> = options ?? {};
   if (process.env.NODE_ENV !== 'production' && typeof run !== 'function')
     reject('retry', 'its second argument', run, 'a function');
-  if (process.env.NODE_ENV !== 'production') definePolicy('retry', policy, own);
+  inDevelopment(() => definePolicy('retry', policy, own));
   const fallback = checkMade('retry', 'fallback', offered, 'fallback');
-  if (process.env.NODE_ENV !== 'production')
-    warnOfNesting(operations, caller && signals.get(caller));
+  inDevelopment(() => warnOfNesting(operations, caller && signals.get(caller)));
   const operation = operations.begin('call', { policy: own, idempotent });
   if (caller?.aborted) throw operation.errors.abortUnsent(undefined, caller);
   // Of its own, so that loops with one caller are told apart; it outlives the loop, for a body that

@@ -1,3 +1,4 @@
+import { inDevelopment } from '../../core/lib/development.ts';
 import {
   Owner,
   Submission,
@@ -143,8 +144,7 @@ class EntrySubmission extends Submission {
   refuseLate(): void {
     if (!this.#isOver) return;
     let message = `The attempt of the outbox handler '${this.#entry.handler}' that sends this has ended: it is not sent.`;
-    if (process.env.NODE_ENV !== 'production')
-      message += ' Await in the mutationFn all that it sends.';
+    message += inDevelopment(() => ' Await in the mutationFn all that it sends.') ?? '';
     throw new Error(message);
   }
 
@@ -403,7 +403,9 @@ class IdleLimit implements Pick<AttemptLimit, 'race'> {
 
 function idleError(limitMs: number): Error {
   let message = `The mutationFn of an outbox handler has not settled, and has sent nothing, for ${limitMs / 1000} s. It is tried again later.`;
-  if (process.env.NODE_ENV !== 'production')
-    message += ' Let whatever it awaits end by itself, or give its policy a longer timeout.';
+  message +=
+    inDevelopment(
+      () => ' Let whatever it awaits end by itself, or give its policy a longer timeout.',
+    ) ?? '';
   return Object.assign(new Error(message), { name: 'IdleError' });
 }

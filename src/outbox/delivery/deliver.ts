@@ -1,3 +1,4 @@
+import { inDevelopment } from '../../core/lib/development.ts';
 import { warn } from '../../core/lib/input/warn.ts';
 import { backoffDelay, renewRefused, type Operation, type PastStep } from '../../core/internal.ts';
 import { type Codec, readVariables, type Unread } from '../codec.ts';
@@ -143,7 +144,7 @@ export class Delivery {
     const { operations } = sender;
     if (!hasAsked && !definition.handler.idempotent) {
       memory.foreign.add(entry.handler);
-      if (process.env.NODE_ENV !== 'production') warnOfForeign(operations, entry.handler);
+      inDevelopment(() => warnOfForeign(operations, entry.handler));
     }
     const isRead = !!receipts.get(entry.id);
     // With links, others may refer to it.
@@ -222,7 +223,7 @@ async function encodeResult(codec: Codec, data: unknown, key: object): Promise<u
   try {
     return await codec.encode('outbox', data);
   } catch {
-    if (process.env.NODE_ENV !== 'production') warnOfResult(key);
+    inDevelopment(() => warnOfResult(key));
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { inDevelopment } from '../../core/lib/development.ts';
 import { reject } from '../../core/lib/input/check.ts';
 
 /** A reference is a text, so that it is an id like others: in variables, in the cache, as a key of React. */
@@ -54,12 +55,12 @@ export function answerOf<TData, K extends keyof TData & string, L extends keyof 
 export function answerOf<TValue = string>(idempotencyKey: string, ...path: string[]): TValue;
 export function answerOf(entry: Answering | string, ...path: string[]): unknown {
   const key = typeof entry === 'string' ? entry : entry.idempotencyKey;
-  if (process.env.NODE_ENV !== 'production') {
+  inDevelopment(() => {
     if (typeof key !== 'string' || !key)
       reject('answerOf', 'entry', entry, 'the result of outbox.submit, an entry, or its key');
     if (!path.every((name) => typeof name === 'string'))
       reject('answerOf', 'path', path, 'names of fields');
-  }
+  });
   return prefix + [key, ...path].map(escape).join('.') + end;
 }
 

@@ -1,3 +1,4 @@
+import { inDevelopment } from '../../core/lib/development.ts';
 import { code, type MadeBy } from '../../core/lib/input/made-by.ts';
 import { warn } from '../../core/lib/input/warn.ts';
 import type { Forget } from '../clear.ts';
@@ -67,13 +68,14 @@ const mergeUnsent: CoalesceCode['merge'] = async (entry, parts, forget) => {
     const { row } = merged;
     return { entry: row, savedIn: isInPage(row) ? undefined : storage.generation };
   } catch (error) {
-    if (process.env.NODE_ENV !== 'production')
+    inDevelopment(() =>
       warn(
         coalescing,
         'coalesce',
         `An entry of the outbox handler '${handler}' is not merged: ${(error as Error).message}`,
         'outbox.md#options',
-      );
+      ),
+    );
     return undefined;
   }
 };

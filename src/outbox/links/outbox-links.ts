@@ -1,3 +1,4 @@
+import { inDevelopment } from '../../core/lib/development.ts';
 import { checkNames, requireWhole } from '../../core/lib/input/check.ts';
 import { checkMade, code, codeOf, type MadeBy } from '../../core/lib/input/made-by.ts';
 import type { Forget } from '../clear.ts';
@@ -56,12 +57,12 @@ export interface LinksCode extends EntryLinks, Partial<Pick<CoalesceCode, 'merge
  */
 export function outboxLinks(options: OutboxLinksOptions = {}): MadeBy<'outboxLinks'> {
   const { keepAnswersMs = 86_400_000, maxAnswers = 1000, coalesce } = options;
-  if (process.env.NODE_ENV !== 'production') {
+  inDevelopment(() => {
     const range = { min: 0, max: Number.MAX_SAFE_INTEGER };
     requireWhole('outboxLinks', 'keepAnswersMs', keepAnswersMs, range);
     requireWhole('outboxLinks', 'maxAnswers', maxAnswers, range);
     checkNames('outboxLinks', options, ['keepAnswersMs', 'maxAnswers', 'coalesce']);
-  }
+  });
   const made: LinksCode = {
     ...codeOf<CoalesceCode>(checkMade('outboxLinks', 'coalesce', coalesce, 'coalesceUnsent')),
     by: 'outboxLinks',

@@ -1,3 +1,4 @@
+import { type DevelopmentText, inDevelopment } from '../../core/lib/development.ts';
 import type { Clock } from '../../core/lib/clock.ts';
 import { checkNames, reject } from '../../core/lib/input/check.ts';
 import { pageOf } from '../../core/lib/input/warn.ts';
@@ -91,16 +92,20 @@ function checkConfig(config: object): void {
 }
 
 function checkValues({ parallel = 4, user = 'none' }: OutboxConfig<AnyOutboxHandlers>): void {
-  const rejectValue = (name: string, value: unknown, allowed: string | false): never =>
+  const rejectValue = (name: string, value: unknown, allowed: DevelopmentText): never =>
     reject('createOutbox', name, value, allowed);
   if (!Number.isSafeInteger(parallel) || parallel < 1)
     rejectValue(
       'parallel',
       parallel,
-      process.env.NODE_ENV !== 'production' && 'a whole number from 1',
+      inDevelopment(() => 'a whole number from 1'),
     );
   if (typeof user !== 'string' || !user)
-    rejectValue('user', user, process.env.NODE_ENV !== 'production' && 'a text that is not empty');
+    rejectValue(
+      'user',
+      user,
+      inDevelopment(() => 'a text that is not empty'),
+    );
 }
 
 function createCore<H extends AnyOutboxHandlers>(
@@ -148,7 +153,7 @@ type Follow = Parameters<NonNullable<MutationDefinition['follow']>>;
 function make<const H extends AnyOutboxHandlers>(
   config: OutboxConfig<H>,
 ): Pick<OutboxCore, 'engine'> & { readonly clock: Clock; readonly outbox: Outbox<H> } {
-  if (process.env.NODE_ENV !== 'production') checkConfig(config);
+  inDevelopment(() => checkConfig(config));
   const { steady, queryClient: client, user, name = defaultName } = config;
   const instance =
     instanceBehind((steady as Partial<typeof steady> | undefined)?.defaultOptions?.queries.retry) ??
@@ -161,7 +166,7 @@ function make<const H extends AnyOutboxHandlers>(
   const { getState, onChange } = display;
   let markUsed: (() => void) | undefined;
   const submit: OutboxCore['submit'] = (...given) => {
-    if (process.env.NODE_ENV !== 'production') markUsed?.();
+    inDevelopment(() => markUsed?.());
     return core.submit(...given);
   };
   const actions = { list, find, retry, retryAll, edit, discard, clear };
@@ -170,7 +175,7 @@ function make<const H extends AnyOutboxHandlers>(
     getState,
     onChange,
     subscribe(listener: () => void) {
-      if (process.env.NODE_ENV !== 'production') markUsed?.();
+      inDevelopment(() => markUsed?.());
       return display.subscribe(listener);
     },
     mutationOptions(handler: string, options: OutboxMutationOptions<unknown, unknown, unknown>) {
@@ -184,7 +189,7 @@ function make<const H extends AnyOutboxHandlers>(
     submit: (handler: string, variables: unknown) =>
       submit(handler, variables, bornNow(instance.clock)),
     dispose() {
-      if (process.env.NODE_ENV !== 'production') forgetMade(outbox);
+      inDevelopment(() => forgetMade(outbox));
       core.dispose();
       instance.cleared.delete(clear);
       forget?.();
@@ -193,7 +198,7 @@ function make<const H extends AnyOutboxHandlers>(
   instance.cleared.add(clear);
   if (client) instance.lifecycle.meet(client);
   const forget = client && registerOutbox(client, outbox as unknown as Outbox);
-  if (process.env.NODE_ENV !== 'production') replaceEarlier(outbox, (act) => (markUsed = act));
+  inDevelopment(() => replaceEarlier(outbox, (act) => (markUsed = act)));
   return { outbox: outbox as unknown as Outbox<H>, engine: core.engine, clock: instance.wall };
 }
 

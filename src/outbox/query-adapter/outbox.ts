@@ -1,3 +1,4 @@
+import { inDevelopment } from '../../core/lib/development.ts';
 import type { QueryClient, QueryKey, UseMutationOptions } from '@tanstack/react-query';
 import { warn } from '../../core/lib/input/warn.ts';
 import type { Readable } from '../../core/lib/store.ts';
@@ -248,8 +249,8 @@ export function findOutbox(client: QueryClient, operation: string): Outbox | und
 
 /** The message about a client without one. */
 export function missingOutbox(operation: string): string {
-  const remedy =
-    process.env.NODE_ENV !== 'production' &&
-    ' Make one at start-up: createOutbox({ steady, queryClient, handlers }).';
+  const remedy = inDevelopment(
+    () => ' Make one at start-up: createOutbox({ steady, queryClient, handlers }).',
+  );
   return `${operation}: this QueryClient has no outbox.${remedy || ''}`;
 }

@@ -92,7 +92,7 @@ function createWorld(time: VirtualTime, isMany: boolean) {
   const finished = new Map<string, Set<number>>();
   const payloadOf = new Map<string, string>();
   const fates: Fate[] = [];
-  let hanging: (() => void)[] = [];
+  let hanging: { readonly submission: string; readonly go: () => void }[] = [];
   /** What a page was told to be done: nothing stops it from taking that in. */
   const told = new Set<string>();
   /** What the user was told to be surely not done. */
@@ -115,6 +115,15 @@ function createWorld(time: VirtualTime, isMany: boolean) {
     meant = before;
     before = undefined;
   };
+  /** What was pressed before a page was left that had sent nothing of it: the next page cannot know that. */
+  const unsent = new Map<string, string>();
+  /** What is meant is surely not done, and the one before it, with the same payload, may be: that is unknown then. */
+  const isAsBefore = (): boolean =>
+    !!meant &&
+    before?.payload === meant.payload &&
+    stored().includes(before.key) &&
+    bodiesOf(meant.key).length === 0 &&
+    !hanging.some(({ submission }) => submission === meant?.key);
 
   const expectThat = (isSo: boolean, what: string): void => void (isSo || faults.push(what));
 
@@ -151,13 +160,15 @@ function createWorld(time: VirtualTime, isMany: boolean) {
     payloadOf.set(key, payload);
     if (meant && givenUp.has(meant.key) && meant.key !== key)
       before = { ...meant, state: 'unknown' };
+    for (const [unsentKey, of] of meant ? [] : unsent)
+      if (givenUp.has(unsentKey)) before = { key: unsentKey, payload: of, state: 'unknown' };
     meant = { key, payload, state: 'under way' };
   };
 
   const serve = async (submission: string, key: string, body: string): Promise<Response> => {
     checkStep(submission, key, body);
     const fate = fates.shift() ?? 'done';
-    if (fate === 'hang') await new Promise<void>((go) => hanging.push(go));
+    if (fate === 'hang') await new Promise<void>((go) => hanging.push({ submission, go }));
     if (fate === 'lost request') throw new TypeError('Failed to fetch');
     // A step that was refused may take another key.
     if (fate === 422) keysOfStep.set(`${submission} ${body}`, new Set());
@@ -170,6 +181,7 @@ function createWorld(time: VirtualTime, isMany: boolean) {
   /** A page of the tab, until it is left: then nothing in it runs any more. */
   const openPage = ({ isReversed, skipsFinished }: Habit) => {
     let isAlive = true;
+    let pressed: Payload | undefined;
     const dead = new Promise<never>(() => {});
     const steady = createSteadfetch({
       ...noOrigin,
@@ -244,13 +256,14 @@ function createWorld(time: VirtualTime, isMany: boolean) {
         if (!isAlive || meant?.payload !== payload) return;
         const isOther = givenUp.has(meant.key) || foundNotDone.has(meant.key);
         if (status === 'failed' && !isOther) refused.add(meant.key);
-        if (status === 'failed') return goBack();
+        if (status === 'failed' || (status === 'unknown' && isAsBefore())) return goBack();
         if (status === 'succeeded') meant = before = undefined;
         else if (status === 'unknown') meant.state = status;
       };
     return {
       form,
       press(payload: Payload) {
+        if (!form.getState().isPending) pressed = payload;
         if (meant?.state === 'not-done' && meant.payload !== payload) meant.isEdited = true;
         void form.getState().submit(payload).then(note(payload));
       },
@@ -280,6 +293,8 @@ function createWorld(time: VirtualTime, isMany: boolean) {
       },
       leave() {
         isAlive = false;
+        const { key } = JSON.parse(stored() || '{}') as { readonly key?: string };
+        if (key !== undefined && !payloadOf.has(key) && pressed) unsent.set(key, pressed);
         client.clear();
         // A page that has asked does not tell the next one, unless it has begun to send it again.
         if (meant?.state === 'not-done' && !stored().includes(meant.key)) meant = undefined;
@@ -296,7 +311,7 @@ function createWorld(time: VirtualTime, isMany: boolean) {
         page.press(step.payload);
       } else if (step.do === 'pass') await time.advance(step.ms);
       else if (step.do === 'server') {
-        for (const go of hanging) go();
+        for (const { go } of hanging) go();
         hanging = [];
         await time.settle();
       } else if (step.do === 'reload') {

@@ -1,3 +1,4 @@
+import { inDevelopment } from '../../lib/development.ts';
 import { addProblem, HttpError, UnexpectedContentError } from '../../operation/errors.ts';
 import { type AnswerFailure, failures, type HttpFailure } from '../../policy/outcome.ts';
 import { withLimit } from '../../lib/timer.ts';
@@ -22,8 +23,7 @@ export function receiveAnswer(attempt: Attempt, given: unknown): Response {
   const isMock = process.env.NODE_ENV !== 'production' && status === undefined && isAnswer(answer);
   if (isMock || typeof status === 'number') return guardAnswer(attempt, given as Response);
   attempt.end();
-  const rule =
-    process.env.NODE_ENV !== 'production' && 'resolved with what is no Response, and must with one';
+  const rule = inDevelopment(() => 'resolved with what is no Response, and must with one');
   throw recordFailure(attempt, mistake('createSteadfetch: fetch', rule), failures.error);
 }
 
@@ -54,7 +54,7 @@ export function accept(
     attempt.recordOutcome(succeeded(status), undefined, response);
     return response;
   }
-  if (process.env.NODE_ENV !== 'production') hintAtCors(context.operations, request.url, response);
+  inDevelopment(() => hintAtCors(context.operations, request.url, response));
   if (request.isRaw && failure.kind === 'http')
     return recordFailure(attempt, response, failure, response);
   throw refuse(attempt, response, failure);

@@ -1,3 +1,4 @@
+import { inDevelopment } from '../../lib/development.ts';
 import { shown, toUrl } from '../../lib/input/url.ts';
 import { warn } from '../../lib/input/warn.ts';
 import { reportFailure } from '../../operation/error-info.ts';
@@ -92,8 +93,7 @@ export function failed(attempt: Attempt, cause: unknown, response?: Response): u
   }
   if (mayBeRefused(attempt)) sending?.end(failures.aborted);
   const isUnreadable = operation.route.at?.admission.outcomes.isUnreadable(endpoint);
-  if (process.env.NODE_ENV !== 'production')
-    hintAtCors(context.operations, url, undefined, isUnreadable);
+  inDevelopment(() => hintAtCors(context.operations, url, undefined, isUnreadable));
   const what = isUnreadable ? unreadable : noAnswer + moreOf(cause);
   return fail(attempt, NetworkError, what, failures.network, { cause });
 }
@@ -112,8 +112,7 @@ function failLate(attempt: Attempt, response: Response | undefined): Error {
   // Its body may take longer than that, which is no fault of the server's.
   const isUploading = !response && mayBeUploading(bytes, silence.headersMs);
   if (isUploading) sending?.end(failures.aborted);
-  const cause =
-    process.env.NODE_ENV === 'production' ? undefined : passedBy(attempt, !!response, isUploading);
+  const cause = inDevelopment(() => passedBy(attempt, !!response, isUploading));
   const what = response ? 'The answer did not arrive in time' : noAnswer + ' in time';
   return fail(attempt, TimeoutError, what, lateness(attempt, response), { response, cause });
 }

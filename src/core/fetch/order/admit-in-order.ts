@@ -1,3 +1,4 @@
+import { inDevelopment } from '../../lib/development.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { originOf, shown } from '../../lib/input/url.ts';
 import { warn } from '../../lib/input/warn.ts';
@@ -111,7 +112,7 @@ function isGuarded({ input, init }: SteadyRequest): boolean {
 /** The error of a request that is not sent, because it would undo a later write. */
 function supersede({ operations }: OrderContext, request: SteadyRequest): NotSentError {
   const { operation, name } = request;
-  if (process.env.NODE_ENV !== 'production') warnOfOrder(operations, name);
+  inDevelopment(() => warnOfOrder(operations, name));
   const processed = operation.effects.wasSent() ? 'unknown' : 'no';
   const outcome: Failure = { kind: 'superseded', processed };
   const text = 'A later change was sent meanwhile, and this one would undo it.';

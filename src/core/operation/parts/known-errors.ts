@@ -1,3 +1,4 @@
+import { inDevelopment } from '../../lib/development.ts';
 import { reasonOf } from '../../lib/abort.ts';
 import { reporterOf } from '../../lib/input/callback.ts';
 import { decide, type Decision, processedAtEnd } from '../../policy/decide.ts';
@@ -37,9 +38,9 @@ type Aborted = { readonly aborted?: boolean; readonly reason?: unknown };
 // Shared: most operations never fail.
 const noReasons: readonly RetryReason[] = [];
 
-const remedy =
-  process.env.NODE_ENV !== 'production' &&
-  'the status table decides. It must be synchronous and return true, false or undefined';
+const remedy = inDevelopment(
+  () => 'the status table decides. It must be synchronous and return true, false or undefined',
+);
 
 /** The errors of an operation, what they mean if they do not say so themselves, and the decisions about them. */
 export class KnownErrors {

@@ -1,3 +1,4 @@
+import { inDevelopment } from '../../lib/development.ts';
 import { reporterOf, textOf } from '../../lib/input/callback.ts';
 import { type Clock, maxTimerMs } from '../../lib/clock.ts';
 import type { Query, QueryClient } from '@tanstack/react-query';
@@ -155,8 +156,8 @@ async function resolveFallback(
     });
     return await Promise.race([data, late]);
   } catch (mistake) {
-    const rule = process.env.NODE_ENV !== 'production' && 'the failure stands';
-    const what = process.env.NODE_ENV === 'production' ? '' : `threw ${textOf(mistake)}`;
+    const rule = inDevelopment(() => 'the failure stands');
+    const what = inDevelopment(() => `threw ${textOf(mistake)}`) ?? '';
     reporterOf(given as object, 'fallback', rule)(what);
     return undefined;
   } finally {

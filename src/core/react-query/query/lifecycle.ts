@@ -1,3 +1,4 @@
+import { inDevelopment } from '../../lib/development.ts';
 import {
   CancelledError,
   type Query,
@@ -38,8 +39,7 @@ export class Lifecycle {
   constructor(context: LifecycleContext) {
     this.#context = context;
     this.pauses = new QueryPauses(context.clock, context.byQuery);
-    if (process.env.NODE_ENV !== 'production')
-      this.#watchSharing = createSharingWatch(context.operations);
+    this.#watchSharing = inDevelopment(() => createSharingWatch(context.operations));
   }
 
   /** A query of this client fetches. */
@@ -96,7 +96,7 @@ export class Lifecycle {
 
   #receive(event: QueryCacheNotifyEvent): void {
     const { type, query } = event;
-    if (process.env.NODE_ENV !== 'production') warnOf(this.#context, event);
+    inDevelopment(() => warnOf(this.#context, event));
     const record = this.#context.byQuery.find(query);
     if (!record) return;
     const { operation } = record;

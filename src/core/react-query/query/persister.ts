@@ -1,3 +1,4 @@
+import { inDevelopment } from '../../lib/development.ts';
 import type {
   Query,
   QueryClient,
@@ -86,8 +87,7 @@ function read<T, K extends QueryKey>(
   if (isInfinite) shared.signals.set(known, operation);
   // This is before React Query asks what follows.
   const onFail = (error: unknown): void => {
-    if (process.env.NODE_ENV !== 'production')
-      warnIfUnlinked(shared.operations, query, operation, error, !!link.isRead);
+    inDevelopment(() => warnIfUnlinked(shared.operations, query, operation, error, !!link.isRead));
     recordFailure(shared, operation, error);
   };
   const waitForTurn = (): Promise<void> | undefined =>
@@ -251,7 +251,7 @@ class Link {
     if (key === 'client') return this.#client;
     if (key !== 'signal') return Reflect.get(context, key);
     const { signal } = context;
-    if (process.env.NODE_ENV !== 'production') this.isRead = true;
+    inDevelopment(() => (this.isRead = true));
     this.#signals.set(signal, this.operation);
     return signal;
   }

@@ -1,3 +1,4 @@
+import { inDevelopment } from '../../lib/development.ts';
 import type { QueryClient } from '@tanstack/react-query';
 import { SteadyRequest } from '../../fetch/request.ts';
 import { reportOf } from '../../operation/error-info.ts';
@@ -44,7 +45,7 @@ export function createRetryPair(
     retryDelay(failureCount, error) {
       const operation = ledger.claim(failureCount, error, false, begin);
       const { decision, failedAt = 0 } = operation.errors;
-      if (process.env.NODE_ENV !== 'production') warnOfUnrepeatable(context.operations, operation);
+      inDevelopment(() => warnOfUnrepeatable(context.operations, operation));
       if (kind === 'query' && decision?.kind === 'retry') overdue.expectRetry(decision.retryAt);
       // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
       const wantedMs =
@@ -66,7 +67,7 @@ function beginQuery(
   policy: PolicyOptions | undefined,
   failureCount: number,
 ): Operation {
-  if (process.env.NODE_ENV !== 'production') markAsUsed(operations);
+  inDevelopment(() => markAsUsed(operations));
   if (process.env.NODE_ENV !== 'production' && failureCount > 0) {
     warn(
       operations,
