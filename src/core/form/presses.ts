@@ -312,9 +312,10 @@ export class Form {
     return found.status;
   };
 
-  /** The unknown submission is not done. If there is one before it, the user is asked about that. */
+  /** The unknown submission is not done, which answers a question about it. If there is one before it, the user is asked about that. */
   #undo(known: FormSubmission): void {
     this.#submissions.undo(known.key);
+    this.#confirmation = undefined;
     this.#notDone = known.before ? undefined : known;
     this.#latest = this.#confirmed = undefined;
   }

@@ -254,11 +254,12 @@ function createWorld(time: VirtualTime, isMany: boolean) {
       (result: Result): void => {
         const { status } = result;
         if (!isAlive || meant?.payload !== payload) return;
+        const isStuck = status === 'needs-confirmation' && result.reason === 'cannot-find-out';
         const isOther = givenUp.has(meant.key) || foundNotDone.has(meant.key);
         if (status === 'failed' && !isOther) refused.add(meant.key);
         if (status === 'failed' || (status === 'unknown' && isAsBefore())) return goBack();
         if (status === 'succeeded') meant = before = undefined;
-        else if (status === 'unknown') meant.state = status;
+        else if (status === 'unknown' || isStuck) meant.state = 'unknown';
       };
     return {
       form,

@@ -91,6 +91,18 @@ test('what was not done keeps its key for the same payload', async () => {
   expect(rig.book.orders).toHaveLength(1);
 });
 
+test.each(['not-done', 'done'] as const)(
+  'a question about it is answered, and asked no more, where the API says: %s',
+  async (said) => {
+    const { rig, form } = await lose(said === 'done' ? 'lost answer' : 'lost request');
+    expect(await form.press({ sku: 'dragon' })).toMatchObject({ status: 'needs-confirmation' });
+    const answer = form.last().unknown?.resolve();
+    await rig.time.settle();
+    expect(await answer).toBe(said);
+    expect(form.last().confirmation).toBe(undefined);
+  },
+);
+
 test('a press right after it is no echo of the one before', async () => {
   const rig = createFormRig();
   rig.book.plan('lost request');
