@@ -45,6 +45,33 @@ const importProcess: Rolldown.Plugin = {
       : undefined,
 };
 
+/** The calls of `inDevelopment` in a tree of syntax. */
+function* developmentCalls(node: unknown): Generator<readonly [start: number, end: number]> {
+  if (typeof node !== 'object' || node === null) return;
+  const { callee, start, end } = node as Record<string, { readonly name?: string } & number>;
+  if (callee?.name === 'inDevelopment') yield [start ?? 0, end ?? 0];
+  for (const child of Object.values(node)) yield* developmentCalls(child);
+}
+
+/**
+ * Writes the test of the mode around each call of `inDevelopment` as well. esbuild and Bun look for unused code before
+ * they see that the function does nothing in production, and would keep the texts that only its argument uses.
+ */
+const testMode: Rolldown.Plugin = {
+  name: 'test-mode',
+  renderChunk(code, { fileName }) {
+    if (!fileName.endsWith('.js')) return undefined;
+    const edits = [...developmentCalls(this.parse(code))].flatMap(([start, end]) => [
+      { at: start, text: '(process.env.NODE_ENV === "production" ? void 0 : ' },
+      { at: end, text: ')' },
+    ]);
+    if (edits.length === 0) return undefined;
+    return edits
+      .toSorted((one, other) => other.at - one.at)
+      .reduce((text, edit) => text.slice(0, edit.at) + edit.text + text.slice(edit.at), code);
+  },
+};
+
 /** A file that calls a hook, or makes a context, is one of the client: a server component may still import it. */
 const markClient: Rolldown.Plugin = {
   name: 'use-client',
@@ -85,7 +112,7 @@ async function packDevtools(): Promise<void> {
         groups: [
           {
             name: 'devtools-record',
-            test: /devtools\/(?:recording\/)?(?:inspect|endpoints|record|recording|levels)\./,
+            test: /devtools\/(?:recording\/)?(?:inspect|endpoints|record|recording|shapes|levels)\./,
           },
           { name: 'devtools-panel', test: /devtools\/(?!in-development)/ },
         ],
@@ -192,6 +219,7 @@ export default defineConfig({
       renderChunk: (code, _chunk, { format }) =>
         format === 'cjs' ? nameRequires(code) : undefined,
     },
+    testMode,
     importProcess,
     markClient,
   ],

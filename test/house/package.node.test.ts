@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import * as main from 'steadfetch';
 import * as axios from 'steadfetch/axios';
 import * as devtools from 'steadfetch/devtools';
@@ -35,23 +35,27 @@ import buildIfStale from '../setup/dist.ts';
 import { packed, packPackage } from '../setup/pack.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const entries = {
-  steadfetch: Object.keys(main).toSorted(),
-  'steadfetch/axios': Object.keys(axios).toSorted(),
-  'steadfetch/devtools': Object.keys(devtools).toSorted(),
-  'steadfetch/grpc': Object.keys(grpc).toSorted(),
-  'steadfetch/otel': Object.keys(otel).toSorted(),
-  'steadfetch/outbox': Object.keys(outbox).toSorted(),
-  'steadfetch/policy': Object.keys(policy).toSorted(),
-  'steadfetch/react': Object.keys(react).toSorted(),
-  'steadfetch/server': Object.keys(server).toSorted(),
-  'steadfetch/server/postgres': Object.keys(postgres).toSorted(),
-  'steadfetch/server/redis': Object.keys(redis).toSorted(),
-  'steadfetch/telemetry': Object.keys(telemetry).toSorted(),
-  'steadfetch/testing': Object.keys(testing).toSorted(),
-  'steadfetch/ui': Object.keys(ui).toSorted(),
+const modules = {
+  steadfetch: main,
+  'steadfetch/axios': axios,
+  'steadfetch/devtools': devtools,
+  'steadfetch/grpc': grpc,
+  'steadfetch/otel': otel,
+  'steadfetch/outbox': outbox,
+  'steadfetch/policy': policy,
+  'steadfetch/react': react,
+  'steadfetch/server': server,
+  'steadfetch/server/postgres': postgres,
+  'steadfetch/server/redis': redis,
+  'steadfetch/telemetry': telemetry,
+  'steadfetch/testing': testing,
+  'steadfetch/ui': ui,
 };
-const names = Object.keys(entries) as (keyof typeof entries)[];
+const names = Object.keys(modules) as (keyof typeof modules)[];
+/** What each exports. */
+const entries = Object.fromEntries(
+  names.map((name) => [name, Object.keys(modules[name]).toSorted()]),
+) as Record<keyof typeof modules, string[]>;
 /** The devtools are ESM alone. */
 const required = names.filter((name) => name !== 'steadfetch/devtools');
 
@@ -86,6 +90,25 @@ const old = createRequire(join(root, 'node_modules/@arethetypeswrong/core/packag
 function compile(tsc = newest): string {
   return spawnSync(process.execPath, [tsc, '--project', '.'], { cwd: app, encoding: 'utf8' })
     .stdout;
+}
+
+/** An app that exports what every function of the package returns, and a class of its own of each class. */
+function callsOfAll(): string {
+  const declare = (path: string, name: string, value: unknown): string => {
+    if (typeof value !== 'function') return `export const ${name} = ${path};`;
+    if (/^class\b/.test(String(value))) return `export class ${name} extends ${path} {}`;
+    // It has no last overload with parameters of its own, so declared.tsx calls it.
+    if (value === testing.compose) return '';
+    return `export const ${name} = (...args: Parameters<typeof ${path}>) => ${path}(...args);`;
+  };
+  return names
+    .flatMap((entry, at) => [
+      `import * as entry${at} from '${entry}';`,
+      ...Object.entries(modules[entry]).map(([name, value]) =>
+        declare(`entry${at}.${name}`, `${name}${at}`, value),
+      ),
+    ])
+    .join('\n');
 }
 
 function exportedBy(entry: string): string[] {
@@ -192,6 +215,42 @@ describe('an app that installs the packed package', () => {
       );
     expect(paths.length).toBeGreaterThan(100);
     for (const path of paths) expect([path, bodyOf(`cjs/${path}`)]).toEqual([path, bodyOf(path)]);
+  });
+
+  // Rollup warns of each circle, and an app pays for all of it.
+  test('has files of which none imports itself by way of others', () => {
+    const dist = join(app, 'node_modules/steadfetch/dist');
+    const importedBy = (path: string): string[] =>
+      [
+        ...readFileSync(path, 'utf8').matchAll(/\b(?:from|import|require\() ?["'](\.[^"']+)["']/g),
+      ].map(([, target = '']) => resolve(path, '..', target));
+    const cycles: string[][] = [];
+    const seen = new Set<string>();
+    const visit = (path: string, above: readonly string[]): void => {
+      if (above.includes(path)) cycles.push([...above.slice(above.indexOf(path)), path]);
+      if (seen.has(path)) return;
+      seen.add(path);
+      for (const next of importedBy(path)) visit(next, [...above, path]);
+    };
+    for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' }))
+      if (file.endsWith('.js')) visit(join(dist, file), []);
+    expect(seen.size).toBeGreaterThan(200);
+    expect(cycles.map((cycle) => cycle.map((path) => relative(dist, path)))).toEqual([]);
+  });
+
+  // esbuild and Bun do not see that the function does nothing in production: they need the mode at each call.
+  test.each(['', 'cjs'])('tests the mode before each call of inDevelopment (%s)', (format) => {
+    const dist = join(app, 'node_modules/steadfetch/dist', format);
+    const calls = readdirSync(dist, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.js') && !/^(?:cjs|devtools|command)/.test(path))
+      .flatMap((path) => readFileSync(join(dist, path), 'utf8').split('\n'))
+      .flatMap((line) => line.match(/.{0,60}(?<!function )\binDevelopment\(/g) ?? []);
+    expect(calls.length).toBeGreaterThan(40);
+    expect(
+      calls.filter(
+        (call) => !/process\.env\.NODE_ENV === "production" (?:\? void 0 :|\|\|) /.test(call),
+      ),
+    ).toEqual([]);
   });
 
   test('packs to the same bytes again, in another folder and under another umask', () => {
@@ -373,6 +432,7 @@ describe('an app that installs the packed package', () => {
 
   test('has types of its own that an app can declare what it exports by', () => {
     copyFileSync(resolve(root, 'test/house/declared.tsx'), join(app, 'declared.tsx'));
+    writeFileSync(join(app, 'called.ts'), callsOfAll());
     const compilerOptions = {
       strict: true,
       declaration: true,
@@ -388,12 +448,11 @@ describe('an app that installs the packed package', () => {
     };
     writeFileSync(
       join(app, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions, files: ['declared.tsx'] }),
+      JSON.stringify({ compilerOptions, files: ['declared.tsx', 'called.ts'] }),
     );
     expect(compile()).toBe('');
     // None of them is by a path inside the package.
-    expect(readFileSync(join(app, 'declared/declared.d.ts'), 'utf8')).not.toContain(
-      'steadfetch/dist',
-    );
+    for (const file of ['declared.d.ts', 'called.d.ts'])
+      expect(readFileSync(join(app, 'declared', file), 'utf8')).not.toContain('steadfetch/dist');
   });
 });

@@ -15,7 +15,8 @@ export function install(name: string, packages: Readonly<Record<string, string>>
   const wanted = JSON.stringify({
     private: true,
     dependencies: packages,
-    allowScripts: { node: true },
+    // Those of the tools whose binaries are of the machine.
+    allowScripts: { node: true, bun: true, deno: true, esbuild: true },
   });
   const marker = join(folder, 'installed.json');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return folder;
@@ -37,6 +38,14 @@ export function installNode(version: string): string {
 export function packPackage(): string {
   mkdirSync(base, { recursive: true });
   return packInto(base);
+}
+
+/** Puts the packed package, as it is now, where an app has installed it. */
+export function unpack(tarball: string, app: string): void {
+  const installed = join(app, 'node_modules/steadfetch');
+  rmSync(installed, { recursive: true, force: true });
+  mkdirSync(installed);
+  execSync(`tar -xzf ${tarball} --strip-components=1 -C ${installed}`);
 }
 
 /** The code on the pages of testing whose first line has this name. */
@@ -71,10 +80,7 @@ export function installApp({ folder: name, packages }: Runner, tarball: string):
   if (isJest)
     for (const file of ['jest.config.js', 'swc.config.js', 'babel.config.js', 'happy-dom.js'])
       writeFileSync(join(folder, file), sampleNamed(file));
-  const installed = join(folder, 'node_modules/steadfetch');
-  rmSync(installed, { recursive: true, force: true });
-  mkdirSync(installed);
-  execSync(`tar -xzf ${tarball} --strip-components=1 -C ${installed}`);
+  unpack(tarball, folder);
   return folder;
 }
 

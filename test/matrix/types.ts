@@ -1,8 +1,8 @@
-import { execSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
-import { install } from './app.ts';
+import { install, unpack } from './app.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const ours = manifest.devDependencies;
@@ -33,10 +33,7 @@ export function runTypes(tarball: string): string[][] {
     versions.map((version) => [`typescript-${version}`, `npm:typescript@${version}`]),
   );
   const folder = install('types', { ...packages, ...compilers });
-  const installed = join(folder, 'node_modules/steadfetch');
-  rmSync(installed, { recursive: true, force: true });
-  mkdirSync(installed);
-  execSync(`tar -xzf ${tarball} --strip-components=1 -C ${installed}`);
+  unpack(tarball, folder);
   copyFileSync(join(root, 'test/house/declared.tsx'), join(folder, 'declared.tsx'));
   const entries = Object.keys(manifest.exports).filter((path) => !/\.(?:json|css)$/.test(path));
   const imports = entries.map(

@@ -214,6 +214,31 @@ test('the lease begins before the claim, so that it ends before the store gives 
   expect(reasons).toEqual([error]);
 });
 
+test.each([
+  [999, 'canceling statement due to statement timeout'],
+  [1000, 'idempotent: the handler gave no answer within leaseMs, 1000 ms.'],
+  [5000, 'idempotent: the handler gave no answer within leaseMs, 1000 ms.'],
+])(
+  'a handler that fails after %d ms, before the timer of its lease is run, is told as: %s',
+  async (failsAfterMs, message) => {
+    let elapsedMs = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
+    const reasons: unknown[] = [];
+    const send = idempotent(
+      (_request, { signal }) => {
+        signal.addEventListener('abort', () => reasons.push(signal.reason));
+        // As a database that ends the transaction at its lease, too.
+        elapsedMs = failsAfterMs;
+        return Promise.reject(new Error('canceling statement due to statement timeout'));
+      },
+      { store: memoryStore(), leaseMs: 1000 },
+    );
+    const error = await send(post({ key: '"a"' })).catch((reason: unknown) => reason);
+    expect((error as Error).message).toContain(message);
+    expect(reasons).toEqual(error instanceof LeaseOverError ? [error] : []);
+  },
+);
+
 test('a handler whose lease is over before it begins is not run', async () => {
   const [asked, begun] = [createLatch(), createLatch()];
   const shop = openShop(

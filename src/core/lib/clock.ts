@@ -33,7 +33,7 @@ export const systemNow = (): number => Date.now();
  * The clock of this environment. It reads the globals at every call, so a test may install fake timers
  * at any time.
  */
-export const systemClock: Clock = {
+export const systemClock: Clock & Required<Pick<Clock, 'elapsedMs'>> = {
   now: systemNow,
   setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
   clearTimeout: (handle) => clearTimeout(handle as ReturnType<typeof setTimeout>),

@@ -4,8 +4,6 @@ import { type ActionState, contentOf } from '../lib/action-state.ts';
 import { useSubscribe } from './key-field.tsx';
 import { useActionState } from './use-action-state.ts';
 
-type AnyState = ActionState<unknown, unknown>;
-
 /** The result of {@link useSafeAction}. */
 export interface SafeAction<TState> {
   /** The state of the form: the answer of the action, or `unknown`. */
@@ -57,7 +55,7 @@ export interface SafeAction<TState> {
  * }
  * ```
  */
-export function useSafeAction<TState extends AnyState>(
+export function useSafeAction<TState extends ActionState<unknown, unknown>>(
   action: (previous: TState, fields: FormData) => Promise<TState>,
   initialState: ActionState<never> | TState,
   { form }: { readonly form: string },
@@ -76,8 +74,8 @@ export function useSafeAction<TState extends AnyState>(
     () => undefined,
   );
   const isUnknown = known.status === 'idle' && unknownKey !== undefined;
-  const unknown = { status: 'unknown', key: unknownKey ?? '', fields: {} } as AnyState as TState;
-  const state = isUnknown ? unknown : known;
+  const unknown: ActionState = { status: 'unknown', key: unknownKey ?? '', fields: {} };
+  const state = isUnknown ? (unknown as TState) : known;
 
   const onSubmit = (event: FormEvent<HTMLFormElement>): void => {
     if (event.defaultPrevented) return;
@@ -144,7 +142,7 @@ function isSame(one: FormData, other: FormData): boolean {
  * }
  * ```
  */
-export function sendAction<TState extends AnyState>(
+export function sendAction<TState extends ActionState<unknown, unknown>>(
   form: string,
   fields: FormData,
   call: (fields: FormData) => Promise<TState>,

@@ -111,7 +111,14 @@ export function startLease(leaseMs: number): Lease {
     signal,
     async limit(work) {
       signal.throwIfAborted();
-      return Promise.race([work(), time.isOver]);
+      try {
+        return await Promise.race([work(), time.isOver]);
+      } catch (error) {
+        // The database ends a transaction at its lease, too, and a busy process may see that before its own timer.
+        time.endIfDue();
+        signal.throwIfAborted();
+        throw error;
+      }
     },
     end: time.stop,
   };
@@ -121,6 +128,8 @@ interface TimeLimit {
   /** Rejects when the time is over. */
   readonly isOver: Promise<never>;
   readonly start: (delayMs: number, createError: () => Error) => void;
+  /** Ends the time now if it has passed, and its timer has not fired yet. */
+  readonly endIfDue: () => void;
   readonly stop: () => void;
 }
 
@@ -129,12 +138,16 @@ function createTimeLimit(): TimeLimit {
   const isOver = new Promise<never>((_, reject) => (fail = reject));
   isOver.catch(() => {});
   let timer: unknown;
+  let endIfDue = (): void => {};
   return {
     isOver,
     start(delayMs, createError) {
+      const dueMs = systemClock.elapsedMs() + delayMs;
       const end = (): void => fail(createError());
+      endIfDue = () => void (systemClock.elapsedMs() >= dueMs && end());
       timer = systemClock.setTimeout(end, Math.min(delayMs, maxTimerMs));
     },
+    endIfDue: () => endIfDue(),
     stop: () => systemClock.clearTimeout(timer),
   };
 }
