@@ -61,7 +61,7 @@ function ownName(method: string, url: string, api: ApiProfile | undefined): stri
     'the path counts as the endpoint. It must be synchronous and return a name';
   return (
     absolute &&
-    callApp(() => endpoint(method, absolute), isName, reporterOf(api, 'apis: endpoint', rule))
+    callApp(() => endpoint(method, absolute), isName, reporterOf(endpoint, 'apis: endpoint', rule))
   );
 }
 
