@@ -58,7 +58,7 @@ test.each([
   const stop = new AbortController();
   for (const type of ['keydown', 'keypress', 'keyup'] as const)
     document.addEventListener(type, onKey, { signal: stop.signal });
-  const onReactKey = vi.fn();
+  const onReactKey = vi.fn<(tag: string) => void>();
   createRig().show(
     <div onKeyDown={({ target }) => onReactKey((target as Element).tagName)}>
       <SteadfetchDevtools />
