@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { renderToString } from 'react-dom/server';
 import { createSteadfetch, mutationOptions } from 'steadfetch';
 import * as hooks from 'steadfetch/react';
-import { RetryStatus, TextsProvider } from 'steadfetch/ui';
+import { RetryStatus, SafeForm, TextsProvider } from 'steadfetch/ui';
 import { beforeEach, expect, test, vi } from 'vitest';
 
 beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());
@@ -42,6 +42,21 @@ test.each<readonly [string, ReactNode, string]>([
 ])('%s is a TypeError that says what it must be', (_, node, message) => {
   const tree = <QueryClientProvider client={new QueryClient()}>{node}</QueryClientProvider>;
   expect(() => renderToString(tree)).toThrow(new TypeError(message));
+});
+
+test.each([
+  [undefined, 'undefined'],
+  [{ sku: 'lamp' }, '{"sku":"lamp"}'],
+])('SafeForm with the variables %j is a TypeError before a press', (variables, shown) => {
+  const Form = SafeForm as (props: object) => ReactNode;
+  const tree = (
+    <QueryClientProvider client={new QueryClient()}>
+      <Form form="order" mutation={order} variables={variables} />
+    </QueryClientProvider>
+  );
+  expect(() => renderToString(tree)).toThrow(
+    new TypeError(`SafeForm: variables is ${shown}, and must be a function of the fields.`),
+  );
 });
 
 const ofQuery = 'useRetryStatus: queryKey is';
