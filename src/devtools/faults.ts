@@ -57,6 +57,8 @@ export function createFaults({ context }: Pick<Instance, 'context'>): Faults {
   let all: readonly Own[] = [];
   let lastId = 0;
   let send: Transport | undefined;
+  /** What React Query took the page for before a fault took it offline. */
+  let wasOnline = true;
 
   const show = (): void => set(all.map(toActive));
   /** Passes a request through the faults, until one answers. */
@@ -81,6 +83,11 @@ export function createFaults({ context }: Pick<Instance, 'context'>): Faults {
     return transport(input, init);
   };
   const change = (next: readonly Own[]): void => {
+    const [before, now] = [all, next].map((some) => some.some(isOfflineFault));
+    if (now && !before) {
+      wasOnline = onlineManager.isOnline();
+      onlineManager.setOnline(false);
+    } else if (before && !now) onlineManager.setOnline(wasOnline);
     all = next;
     if (all.length > 0 && !send) {
       const given = (send = context.transport);
@@ -94,20 +101,22 @@ export function createFaults({ context }: Pick<Instance, 'context'>): Faults {
   return {
     getState,
     subscribe,
-    add(wish) {
+    add(given) {
       const id = ++lastId;
+      // The endpoint may be left from another choice in the form.
+      const wish = given.kind === 'offline' ? { ...given, endpoint: '' } : given;
       change([...all, { id, wish, fault: make(wish) }]);
-      if (wish.kind === 'offline') onlineManager.setOnline(false);
     },
     remove(id) {
       const own = all.find((one) => one.id === id);
       // Requests that hang in the fault end with its failure.
       own?.fault.reset();
       change(all.filter((one) => one !== own));
-      if (own?.wish.kind === 'offline') onlineManager.setOnline(true);
     },
   };
 }
+
+const isOfflineFault = ({ wish }: Own): boolean => wish.kind === 'offline';
 
 const toActive = ({ id, wish, fault }: Own): ActiveFault => ({
   id,

@@ -22,6 +22,12 @@ function adopt(root: ShadowRoot): void {
   }
 }
 
+/** What is typed here is no shortcut of the app, which sees only the host of this tree, and no field. */
+const keepTyped = (event: Event): void => {
+  if ((event.target as Partial<Element>).matches?.('input, select, textarea'))
+    event.stopPropagation();
+};
+
 /** A shadow tree: its content has its own styles, and none of the page's. */
 export function Shadow({
   theme,
@@ -38,6 +44,7 @@ export function Shadow({
     if (!host) return;
     const own = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
     adopt(own);
+    for (const type of ['keydown', 'keypress', 'keyup']) own.addEventListener(type, keepTyped);
     setRoot(own);
   }, []);
   return (

@@ -1,4 +1,4 @@
-import type { Attributes, Meter, ObservableCallback } from '@opentelemetry/api';
+import { type Attributes, type Meter, metrics, type ObservableCallback } from '@opentelemetry/api';
 import type { Readable } from '../core/lib/store.ts';
 import type { OutboxState } from '../outbox/state.ts';
 import type { Outcome, PauseReason } from '../core/internal.ts';
@@ -36,21 +36,39 @@ function createInstruments(meter: Meter) {
   };
 }
 
+type Instruments = ReturnType<typeof createInstruments>;
+
 /** The metrics that instrumentations of `fetch` cannot have. */
 export class Measures {
-  readonly #instruments: ReturnType<typeof createInstruments>;
+  readonly #meter: Meter | undefined;
+  #provider: object | undefined;
+  #current: Instruments | undefined;
   readonly #observe: ObservableCallback;
   readonly #begun = new Set<number>();
   readonly #paused = new Map<number, OpenPause>();
   readonly #failures = new Map<number, Outcome>();
 
-  constructor(meter: Meter, outbox: Readable<OutboxState> | undefined) {
-    this.#instruments = createInstruments(meter);
+  constructor(meter: Meter | undefined, outbox: Readable<OutboxState> | undefined) {
+    this.#meter = meter;
     this.#observe = (result) => {
       const dead = outbox?.getState().dead;
       if (dead !== undefined) result.observe(dead);
     };
-    this.#instruments.deadLetters.addCallback(this.#observe);
+    void this.#instruments();
+  }
+
+  /**
+   * The instruments of the app's meter, or of the global one. Unlike a tracer, a meter that was created before the SDK
+   * is set up measures nothing for ever.
+   */
+  #instruments(): Instruments {
+    const provider = this.#meter ?? metrics.getMeterProvider();
+    if (this.#current && provider === this.#provider) return this.#current;
+    this.end();
+    this.#provider = provider;
+    this.#current = createInstruments(this.#meter ?? metrics.getMeter('steadfetch'));
+    this.#current.deadLetters.addCallback(this.#observe);
+    return this.#current;
   }
 
   /** Measures an event. Those without a function here are covered by their start or end. */
@@ -59,7 +77,7 @@ export class Measures {
     decision: ({ operation: { id }, decision, failure, method, url }) => {
       if (this.#begun.has(id)) this.#failures.set(id, failure);
       if (decision.kind !== 'retry') return;
-      this.#instruments.retries.add(1, {
+      this.#instruments().retries.add(1, {
         'steadfetch.reason': decision.reason,
         ...(method !== undefined && methodOf(method)),
         ...(url !== undefined && serverOf(url)),
@@ -75,28 +93,29 @@ export class Measures {
       this.#failures.delete(id);
       // The operation began before the measurement.
       if (!this.#begun.delete(id)) return;
-      this.#instruments.operations.record((at - startedAt) / 1000, {
+      this.#instruments().operations.record((at - startedAt) / 1000, {
         'steadfetch.operation.kind': kind,
         'steadfetch.operation.result': result,
         ...(result === 'failed' && failure && errorOf(failure)),
       });
     },
-    'outage:start': (event) => this.#instruments.outageCount.add(1, outageOf(event)),
-    'outage:end': (event) => this.#instruments.outages.record(event.downMs / 1000, outageOf(event)),
+    'outage:start': (event) => this.#instruments().outageCount.add(1, outageOf(event)),
+    'outage:end': (event) =>
+      this.#instruments().outages.record(event.downMs / 1000, outageOf(event)),
   });
 
   #endPause(id: number, at: number, result: string): void {
     const open = this.#paused.get(id);
     this.#paused.delete(id);
     if (!open) return;
-    this.#instruments.pauses.record((at - open.at) / 1000, {
+    this.#instruments().pauses.record((at - open.at) / 1000, {
       'steadfetch.pause.reason': open.reason,
       'steadfetch.pause.result': result,
     });
   }
 
   end(): void {
-    this.#instruments.deadLetters.removeCallback(this.#observe);
+    this.#current?.deadLetters.removeCallback(this.#observe);
   }
 }
 

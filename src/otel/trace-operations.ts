@@ -1,4 +1,4 @@
-import { type Meter, metrics, trace, type Tracer } from '@opentelemetry/api';
+import { type Meter, trace, type Tracer } from '@opentelemetry/api';
 import { isBoolean } from '../core/lib/input/callback.ts';
 import { checkNames, checkValue, isFunction } from '../core/lib/input/check.ts';
 import { instanceOfSteady, type Steadfetch } from '../core/internal.ts';
@@ -58,7 +58,7 @@ export function traceOperations(steady: Steadfetch, options: TraceOptions = {}):
     hasQuery: isOn('showQueryStrings') ?? false,
     hasKey: isOn('showQueryKeys') ?? false,
   });
-  const measures = new Measures(meter ?? metrics.getMeter('steadfetch'), outbox);
+  const measures = new Measures(meter, outbox);
   // Two subscriptions, so that an error in one does not cost the other its events.
   const stops = [
     emitter.subscribe(spans.record, spans.enter),

@@ -14,6 +14,7 @@ import {
   type IdempotentActionOptions,
 } from './action-options.ts';
 import { type ActionAnswer, decodeAnswer, encodeAnswer, encodeRedirect } from './action-answer.ts';
+import { requireHandler } from './options.ts';
 import { digestOf, requireOwner, toStorable } from './request.ts';
 import { runOnce } from './run-once.ts';
 import type { Claim, StoredAnswer } from './stores/store.ts';
@@ -129,8 +130,7 @@ export function idempotentAction<TReturned, Tx>(
   fn: (fields: FormData, context: ActionContext<Tx>) => TReturned | Promise<TReturned>,
   options: IdempotentActionOptions<Tx>,
 ): (previous: unknown, fields: FormData) => Promise<ActionStateOf<TReturned>> {
-  if (typeof fn !== 'function')
-    throw new TypeError('idempotentAction: its first argument is no function.');
+  requireHandler('idempotentAction', fn);
   const settings = checkActionOptions(options);
   const name = settings.name ?? String(fn);
   return async (_previous, fields) => {

@@ -1,6 +1,6 @@
 import { discard } from '../core/lib/discard.ts';
 import { rejectValue } from '../core/lib/input/check.ts';
-import { checkOptions, type IdempotentOptions, type Settings } from './options.ts';
+import { checkOptions, type IdempotentOptions, requireHandler, type Settings } from './options.ts';
 import { fingerprintOf, readBody, readKey, readScope, toStorable } from './request.ts';
 import { copyAnswer, createProblem, replayAnswer } from './response.ts';
 import { runOnce } from './run-once.ts';
@@ -65,6 +65,7 @@ export function idempotent<Tx>(
   handler: IdempotentHandler<Tx>,
   options: IdempotentOptions<Tx>,
 ): (request: Request) => Promise<Response> {
+  requireHandler('idempotent', handler);
   const settings = checkOptions(options);
   return async (request) => {
     const key = readKey(request, settings);

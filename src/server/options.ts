@@ -132,11 +132,18 @@ const rules: Readonly<
   documentationUrl: [(url: string) => /^[!#-;=?-~]+$/.test(url), 'a URL'],
 };
 
+/** @throws TypeError unless the first argument is a function. */
+export function requireHandler(operation: string, handler: unknown): void {
+  if (!isFunction(handler)) rejectValue(operation, 'its first argument', handler, 'a function');
+}
+
 /** @throws TypeError that names the option, its value and the allowed range. */
 export function checkOptions<Tx>(
   options: IdempotentOptions<Tx>,
   operation: string = 'idempotent',
 ): Settings<Tx> {
+  if (Object(options) !== options)
+    rejectValue(operation, 'its second argument', options, 'an object of options, with a store');
   for (const [name, value] of Object.entries(options))
     if (!names.has(name))
       rejectValue(operation, name, value, `left out: the options are ${[...names].join(', ')}`);

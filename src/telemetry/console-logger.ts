@@ -174,8 +174,9 @@ function describe(event: SteadfetchEvent, hasQuery: boolean): Entry | undefined 
     }
     case 'pause:start': {
       const { reason, retryAt } = event;
-      const until = retryAt === undefined ? '' : `; next attempt in ${retryAt - event.at} ms`;
-      const details = { reason, retryAt };
+      const leftMs = retryAt === undefined ? 0 : wholeMs(retryAt - event.at);
+      const until = retryAt === undefined ? '' : `; next attempt in ${Math.max(0, leftMs)} ms`;
+      const details = { reason, retryAt: retryAt && wholeMs(retryAt) };
       return { level: 'info', text: `paused: ${pauses[reason]}${until}`, details };
     }
     case 'pause:end': {
@@ -216,7 +217,9 @@ function describeState(event: StateEvent, lastDead: number): Entry {
       const { dead } = event;
       const left = event.due + event.waiting + event.sending + event.paused;
       const level = dead > lastDead ? 'error' : 'debug';
-      const text = `the outbox has ${left} entries to deliver and ${dead} dead letters`;
+      const entries = left === 1 ? 'entry' : 'entries';
+      const letters = dead === 1 ? 'letter' : 'letters';
+      const text = `the outbox has ${left} ${entries} to deliver and ${dead} dead ${letters}`;
       return { level, text, details: { dead, left } };
     }
   }
@@ -226,21 +229,26 @@ function describeDecision(
   { decision, failure, maxRetries, method, url }: Extract<SteadfetchEvent, { type: 'decision' }>,
   hasQuery: boolean,
 ): Entry {
-  const { kind, reason, retryAt } = decision;
+  const { kind, reason } = decision;
+  const retryAt = decision.retryAt && wholeMs(decision.retryAt);
   const place = url === undefined ? undefined : placeOf(url, hasQuery);
   const what = place ? `${method} ${place.url} failed` : 'failed';
   const details = { method, ...place, ...numbersOf(failure), reason, maxRetries, retryAt };
   const failed = `${what}: ${describeOutcome(failure)}`;
   if (kind === 'retry') {
-    const { delayMs } = decision;
-    const next = `Next attempt in ${delayMs} ms (at most ${maxRetries} retries)`;
-    const text = `${failed}. ${next}: ${reasons[reason]}`;
+    const delayMs = wholeMs(decision.delayMs);
+    // Without a delay of its own, it is paused while its endpoint is down.
+    const when = delayMs > 0 ? `in ${delayMs} ms` : 'when its origin allows it';
+    const text = `${failed}. Next attempt ${when} (at most ${maxRetries} retries): ${reasons[reason]}`;
     return { level: 'warn', text, details: { ...details, delayMs } };
   }
   const isWanted = reason === 'aborted' || reason === 'cancelled';
   const text = `${failed}. No further attempt: ${reasons[reason]}`;
   return { level: isWanted ? 'debug' : 'error', text, details };
 }
+
+/** Jitter makes fractions, which a column of whole numbers refuses. */
+const wholeMs = (ms: number): number => Math.ceil(ms);
 
 function numbersOf(outcome: Outcome): Pick<Details, 'outcome' | 'status' | 'retryAfterMs'> {
   return {

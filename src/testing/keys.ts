@@ -1,3 +1,4 @@
+import { reject } from '../core/lib/input/check.ts';
 import type { FaultRequest } from './faults/fault.ts';
 
 /** Recorded requests: any fault has them. */
@@ -24,7 +25,7 @@ export interface KeyHeader {
  * ```
  */
 export function keysSeen(fault: Recorded, options: KeyHeader = {}): string[] {
-  const keys = fault.requests.map((request) => keyOf(request, options));
+  const keys = requestsOf('keysSeen', fault).map((request) => keyOf(request, options));
   return [...new Set(keys.filter((key) => key !== undefined))];
 }
 
@@ -42,7 +43,7 @@ export function keysSeen(fault: Recorded, options: KeyHeader = {}): string[] {
  */
 export function duplicates(fault: Recorded, options: KeyHeader = {}): FaultRequest[] {
   const seen = new Set<string>();
-  return fault.requests.filter((request) => {
+  return requestsOf('duplicates', fault).filter((request) => {
     const key = keyOf(request, options);
     if (key === undefined) return false;
     const id = `${request.method} ${request.url} ${key}`;
@@ -50,6 +51,13 @@ export function duplicates(fault: Recorded, options: KeyHeader = {}): FaultReque
     seen.add(id);
     return isAgain;
   });
+}
+
+function requestsOf(operation: string, fault: Recorded): readonly FaultRequest[] {
+  const { requests } = Object(fault) as Partial<Recorded>;
+  return (
+    requests ?? reject(operation, 'its first argument', fault, 'a fault, such as failTimes(2, 503)')
+  );
 }
 
 /** The key of a request: a String of RFC 9651 without its quotes and escapes. */

@@ -1,6 +1,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { type ComponentType, createElement, type ReactNode, useEffect } from 'react';
 import { createSteadfetch, type Steadfetch } from '../core/internal.ts';
+import { checkNames, isFunction, reject } from '../core/lib/input/check.ts';
 
 /** A component around the rendered element. */
 type Wrapper = ComponentType<{ children: ReactNode }>;
@@ -52,8 +53,13 @@ export interface Rendered {
 export function renderWithSteadfetch<Result extends object>(
   render: (element: ReactNode, options: { wrapper: Wrapper }) => Result,
   element: ReactNode,
-  { steady: own, wrapper: Inner }: RenderOptions = {},
+  options: RenderOptions = {},
 ): Result & Rendered {
+  const operation = 'renderWithSteadfetch';
+  if (!isFunction(render))
+    reject(operation, 'its first argument', render, 'the render of Testing Library');
+  checkNames(operation, options, ['steady', 'wrapper']);
+  const { steady: own, wrapper: Inner } = options;
   const steady = own ?? createSteadfetch({ random: () => 0.5 });
   const queryClient = new QueryClient({ defaultOptions: steady.defaultOptions });
   let mounted = 0;

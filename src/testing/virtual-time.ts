@@ -1,5 +1,11 @@
 import { type Clock, maxTimerMs, systemClock } from '../core/lib/clock.ts';
-import { reject, requireWhole } from '../core/lib/input/check.ts';
+import {
+  checkNames,
+  checkValue,
+  isFunction,
+  reject,
+  requireWhole,
+} from '../core/lib/input/check.ts';
 import {
   areFake,
   type FakeTimers,
@@ -117,7 +123,11 @@ const latestTime = 8.64e15;
  * ```
  */
 export function virtualTime(vi: FakeTimers, options: VirtualTimeOptions = {}): VirtualTime {
+  if (!isFunction(Object(vi).useFakeTimers))
+    reject('virtualTime', 'its first argument', vi, `Vitest's vi, or Jest's jest`);
+  checkNames('virtualTime', options, ['startAt', 'act']);
   const { startAt = defaultStartAt, act } = options;
+  checkValue('virtualTime', 'act', act, isFunction, `React's act, or Testing Library's`);
   const start = Number(startAt);
   if (!Number.isInteger(start) || Math.abs(start) > latestTime) {
     reject('virtualTime', 'startAt', startAt, 'a time: epoch milliseconds or a valid Date');

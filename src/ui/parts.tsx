@@ -11,6 +11,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import { systemClock } from '../core/lib/clock.ts';
 import { useCountdown } from '../core/react/use-countdown.ts';
 import { useTexts } from './texts/texts.tsx';
 import { type StatusWords, timeOf } from './texts/words.ts';
@@ -222,7 +223,26 @@ interface News {
   readonly isAlert: boolean;
 }
 
-/** Announces changes only. It is empty at first, even if the page was loaded with a text. */
+/** An outage shows in many components at once, and one that says it is enough. */
+const sameMs = 1000;
+
+/** The latest announcements of the page, by text: by which region, and when. */
+const announced = new Map<string, { readonly by: object; readonly at: number }>();
+
+/** Whether another region of the page has just said this. Otherwise this one does. */
+function isSaid(text: string, by: object): boolean {
+  const now = systemClock.now();
+  for (const [said, { at }] of announced) if (Math.abs(now - at) >= sameMs) announced.delete(said);
+  const other = announced.get(text);
+  if (other && other.by !== by) return true;
+  announced.set(text, { by, at: now });
+  return false;
+}
+
+/**
+ * Announces changes only. It is empty at first, even if the page was loaded with a text, and stays so for a text that
+ * another one has just announced.
+ */
 export function Announcement({
   text,
   isAlert = false,
@@ -233,9 +253,16 @@ export function Announcement({
   const polite = useRef<HTMLSpanElement>(null);
   const alert = useRef<HTMLSpanElement>(null);
   useEffect(() => {
-    if (polite.current) polite.current.textContent = isAlert ? '' : text;
-    if (alert.current) alert.current.textContent = isAlert ? text : '';
+    const news = text && isSaid(text, polite) ? '' : text;
+    if (polite.current) polite.current.textContent = isAlert ? '' : news;
+    if (alert.current) alert.current.textContent = isAlert ? news : '';
   }, [text, isAlert]);
+  useEffect(
+    () => () => {
+      for (const [said, { by }] of announced) if (by === polite) announced.delete(said);
+    },
+    [],
+  );
   return (
     <>
       <span ref={polite} className="steadfetch-told" role="status" aria-live="polite" aria-atomic />

@@ -2,7 +2,7 @@ import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useState } from 'react';
 import { useMutationStatus, useRetryStatus } from '../core/react/use-status.ts';
 import { inDevelopment } from '../core/lib/development.ts';
-import { reject } from '../core/lib/input/check.ts';
+import { reject, requireKey } from '../core/lib/input/check.ts';
 import type { MutationTarget, RetryControls, RetryState } from '../core/internal.ts';
 import { Announcement, Frame, useNews, usePress, Words } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
@@ -37,8 +37,10 @@ export type RetryStatusProps = (
  */
 export function RetryStatus({ query, mutation, children }: RetryStatusProps): ReactElement {
   inDevelopment(() => {
-    if (!query && !mutation)
-      reject('RetryStatus', 'query', query, 'a key, or mutation must be a key or a target');
+    const allowed = 'a key, or mutation must be a key or a target';
+    if (query !== undefined || !mutation) requireKey('RetryStatus', 'query', query, allowed);
+    else if (typeof mutation !== 'object')
+      reject('RetryStatus', 'mutation', mutation, 'a key, or the target of a hook');
   });
   if (query) return <QueryStatus queryKey={query}>{children}</QueryStatus>;
   return <MutationStatus of={mutation}>{children}</MutationStatus>;
@@ -68,7 +70,7 @@ function MutationStatus({
   readonly of: QueryKey | MutationTarget;
   readonly children: Draw;
 }): ReactElement {
-  const target = 'mutation' in of ? of : { mutationKey: of, mutation: undefined };
+  const target = Array.isArray(of) ? { mutationKey: of as QueryKey } : of;
   const state = useMutationStatus(target as MutationTarget);
   return (
     <StatusView kind="mutation" state={state}>
@@ -77,20 +79,24 @@ function MutationStatus({
   );
 }
 
-/** The state when this component first showed this target, and the status before the current attempt. */
+/** The state when this component first showed this target, and the status before this one: before the current attempt. */
 function useBefore(state: RetryState & RetryControls): {
   readonly first: RetryState;
   readonly before: RetryState['status'];
 } {
   const { status, retryNow } = state;
   // Each target has its own controls.
-  const begun = { of: retryNow, first: state, before: status };
+  const begun = { of: retryNow, first: state, before: status, latest: status };
   const [known, setKnown] = useState(begun);
   const isOther = known.of !== retryNow;
-  const isNews = status !== 'sending' && status !== known.before;
-  const seen = isOther ? begun : isNews ? { ...known, before: status } : known;
+  const isNews = status !== 'sending' && status !== known.latest;
+  const seen = isOther
+    ? begun
+    : isNews
+      ? { ...known, before: known.latest, latest: status }
+      : known;
   if (seen !== known) setKnown(seen);
-  return seen;
+  return status === 'sending' ? { ...seen, before: seen.latest } : seen;
 }
 
 type Statuses = readonly RetryState['status'][];

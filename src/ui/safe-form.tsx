@@ -8,6 +8,8 @@ import type {
   SafeSubmitResult,
 } from '../core/internal.ts';
 import { systemClock } from '../core/lib/clock.ts';
+import { inDevelopment } from '../core/lib/development.ts';
+import { isFunction, reject } from '../core/lib/input/check.ts';
 import { useSafeSubmit } from '../core/react/use-safe-submit.ts';
 import { useMutationStatus } from '../core/react/use-status.ts';
 import { Action, Announcement, Frame, Group, useNews, usePress, Words } from './parts.tsx';
@@ -87,6 +89,10 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
   children,
   ...options
 }: SafeFormProps<TData, TError, TVariables>): ReactElement {
+  inDevelopment(() => {
+    if (!isFunction(variables))
+      reject('SafeForm', 'variables', variables, 'a function of the fields');
+  });
   const texts = useTexts();
   const submitText = submitLabel ?? texts.form.submit;
   const form = useSafeSubmit(mutation, options);

@@ -80,6 +80,47 @@ test('a fault that is removed is over, and the app has its own fetch again', asy
   expect(devtools().getByText('No fault is active')).toBeDefined();
 });
 
+const remove = (at: number): void => {
+  const button = devtools().getAllByRole('button', { name: 'Remove' })[at];
+  if (button) press(button);
+};
+
+test.each([
+  ['the first', [0, 0]],
+  ['the second', [1, 0]],
+])(
+  'of two faults that take the page offline, %s is removed: it stays so until both are',
+  async (_which, order) => {
+    await show('/a');
+    addFault('offline');
+    addFault('offline');
+    const seen = order.map((at) => {
+      remove(at);
+      return onlineManager.isOnline();
+    });
+    expect(seen).toEqual([false, true]);
+  },
+);
+
+test('a page that was offline before the fault is so after it', async () => {
+  await show('/a');
+  onlineManager.setOnline(false);
+  addFault('offline');
+  remove(0);
+  expect(onlineManager.isOnline()).toBe(false);
+  onlineManager.setOnline(true);
+});
+
+test('the page is taken offline, and not one endpoint, also where one was chosen before', async () => {
+  await show('/a', '/b');
+  choose('For', 'GET /a');
+  addFault('offline');
+  expect(devtools().getByRole('list', { name: 'Active faults' }).textContent).toMatch(
+    /^every request/,
+  );
+  remove(0);
+});
+
 test('an answer that is lost was given: the server has done it', async () => {
   await show('/a');
   addFault('lose', { 'How many requests': '1' });

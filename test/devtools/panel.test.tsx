@@ -46,6 +46,37 @@ test('a page that has sent nothing has a badge without a colour', () => {
   expect(badge()).toBe('Steadfetch devtools: no request yet, 0 paused');
 });
 
+test.each([
+  ['Log', 'input'],
+  ['Faults', 'select'],
+])('what is typed in a field of the tab %s is no shortcut of the app', (tab, field) => {
+  const seen: string[] = [];
+  // As the libraries of shortcuts do: a key that is typed in a field is none.
+  const onKey = ({ type, target, key }: KeyboardEvent): void => {
+    if (!(target as Element).matches('input, select, textarea')) seen.push(`${type} ${key}`);
+  };
+  const stop = new AbortController();
+  for (const type of ['keydown', 'keypress', 'keyup'] as const)
+    document.addEventListener(type, onKey, { signal: stop.signal });
+  const onReactKey = vi.fn<(tag: string) => void>();
+  createRig().show(
+    <div onKeyDown={({ target }) => onReactKey((target as Element).tagName)}>
+      <SteadfetchDevtools />
+    </div>,
+  );
+  openTab(tab);
+  const element = devtools().root.querySelector(field) as HTMLElement;
+  for (const type of ['keyDown', 'keyPress', 'keyUp'] as const)
+    fireEvent[type](element, { key: 'k', charCode: 107 });
+  expect(seen).toEqual([]);
+  expect(onReactKey.mock.calls).toEqual([[field.toUpperCase()]]);
+  fireEvent.keyDown(devtools().getByRole('tab', { name: /^Log/ }), { key: 'x' });
+  stop.abort();
+  expect(seen).toEqual(['keydown x']);
+  fireEvent.keyDown(element, { key: 'Escape' });
+  expect(devtools().queryByRole('dialog')).toBeNull();
+});
+
 test('Escape closes the panel, and gives the keyboard back to the badge', async () => {
   const rig = createRig();
   show(rig, '/orders');

@@ -1,4 +1,4 @@
-import { context, propagation, trace } from '@opentelemetry/api';
+import { context, metrics, propagation, trace } from '@opentelemetry/api';
 import { StackContextManager } from '@opentelemetry/sdk-trace';
 import { MutationObserver, QueryClient } from '@tanstack/react-query';
 import { mutationOptions, refreshOn401, retry, type Steadfetch } from 'steadfetch';
@@ -472,6 +472,38 @@ describe('traceOperations', () => {
     traceOperations(steady);
     await load(steady);
     expect(sdk.spans().map(({ name }) => name)).toEqual(['GET', 'call']);
+  });
+
+  test.each<[string, number]>([
+    ['before it traces', 0],
+    ['after it has begun to trace', 1],
+    ['after the first request', 2],
+    ['anew, as by a hot update', 3],
+  ])('the global meter measures, also where the SDK is set up %s', async (_when, turn) => {
+    const [earlier, sdk] = [openSdk(), openSdk()];
+    const setUp = ({ meter }: typeof sdk): void => {
+      metrics.disable();
+      metrics.setGlobalMeterProvider({ getMeter: () => meter });
+    };
+    onTestFinished(() => metrics.disable());
+    if (turn === 3) setUp(earlier);
+    const outbox = createStore({ dead: 2 } as OutboxState);
+    const { steady } = open([answer()]);
+    if (turn === 0) setUp(sdk);
+    traceOperations(steady, { outbox });
+    if (turn === 1) setUp(sdk);
+    await load(steady);
+    if (turn >= 2) setUp(sdk);
+    await load(steady);
+    const measured = await sdk.metrics();
+    const [[, { count }]] = measured['steadfetch.operation.duration (s)'] as [
+      [unknown, { count: number }],
+    ];
+    expect(count).toBe(turn >= 2 ? 1 : 2);
+    expect(measured['steadfetch.outbox.dead_letters ({entry})']).toEqual([[{}, 2]]);
+    // The gauge is no longer that of the earlier one.
+    const names = turn === 3 ? ['steadfetch.operation.duration (s)'] : [];
+    expect(Object.keys(await earlier.metrics())).toEqual(names);
   });
 
   test('refuses what is no instance, no tracer, no meter and no option', () => {

@@ -61,6 +61,11 @@ export class World {
   /** What somebody was told that is not so. */
   readonly #lies: string[] = [];
   #isHealthy = false;
+  /**
+   * A clear has failed, and told the app that nothing may be submitted before another one resolves: it is done as
+   * soon as the disk works, and takes along what is there by then.
+   */
+  #isUncleared = false;
   #wereNotesMissing = false;
   #database: Database | undefined;
   #store: RowStore | undefined;
@@ -99,7 +104,8 @@ export class World {
     const order: Order = { n, scope, version: 0 };
     const handler = isNote && 'note' in page.outbox ? 'note' : 'order';
     const { idempotencyKey: key, saved, delivered } = page.outbox.submit(handler, order);
-    const entry: Entry = { order, key, state: 'unsaved', tab: page.tab, told: 'nothing' };
+    const state = this.#isUncleared ? 'lost' : 'unsaved';
+    const entry: Entry = { order, key, state, tab: page.tab, told: 'nothing' };
     this.entries.push(entry);
     void this.#watchSaved(entry, saved);
     void this.#watchEnd(entry, delivered);
@@ -110,7 +116,7 @@ export class World {
       const { isDurable } = await saved;
       if (entry.state === 'unsaved') entry.state = isDurable ? 'durable' : 'volatile';
     } catch {
-      entry.state = 'discarded';
+      if (entry.state === 'unsaved') entry.state = 'discarded';
     }
   }
 
@@ -225,13 +231,14 @@ export class World {
     const page = this.awake(index);
     if (!page) return;
     const before = [...this.entries];
-    let after: Entry['state'] = 'discarded';
+    let after = 'discarded' as Entry['state'];
     const clearing = page.outbox.clear().catch(() => {
       // It goes when the disk works, and is not sent before.
       after = 'lost';
     });
     await settle();
     await clearing;
+    this.#isUncleared = after === 'lost';
     // What is in a page alone that sleeps is not reached.
     const sleeping = new Set(
       this.tabs.filter(({ state }) => state === 'frozen').map(({ tab }) => tab),

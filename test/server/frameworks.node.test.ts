@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import http2 from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Controller, Post, Req, Res } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -6,7 +7,7 @@ import express from 'express';
 import fastify from 'fastify';
 import { idempotent, memoryStore } from 'steadfetch/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { toListener } from './node-adapter.ts';
+import { toListener, toRequest } from './node-adapter.ts';
 import { problemOf, told } from './rig.ts';
 
 /** A handler that takes orders, and those that it has taken. */
@@ -20,10 +21,11 @@ function openShop() {
     },
     { store: memoryStore() },
   );
-  return { orders, listener: toListener(placeOrder) };
+  return { orders, placeOrder, listener: toListener(placeOrder) };
 }
 
-type Listener = ReturnType<typeof openShop>['listener'];
+type Shop = ReturnType<typeof openShop>;
+type Listener = Shop['listener'];
 
 async function listen(server: Server): Promise<string> {
   onTestFinished(() => {
@@ -35,7 +37,7 @@ async function listen(server: Server): Promise<string> {
 }
 
 /** A route after the parser of all others: mounted before it, the handler gets the bytes as they came. */
-async function openExpress(listener: Listener): Promise<string> {
+async function openExpress({ listener }: Shop): Promise<string> {
   const app = express();
   app.post('/api/orders', listener);
   app.use(express.json());
@@ -43,24 +45,33 @@ async function openExpress(listener: Listener): Promise<string> {
   return listen(createServer(app));
 }
 
-/** Fastify reads a body before its route unless a parser of the plugin leaves it alone. */
-async function openFastify(listener: Listener): Promise<string> {
+/** Its answers have what a hook has set, as `@fastify/cors` does. */
+const allowed = 'https://shop.example';
+
+async function createFastify({ placeOrder }: Shop) {
   const app = fastify({ forceCloseConnections: true });
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('access-control-allow-origin', allowed).header('vary', 'Origin');
+  });
+  // Fastify reads a body before its route unless a parser of the plugin leaves it alone.
   await app.register(async (orders) => {
     orders.removeAllContentTypeParsers();
     orders.addContentTypeParser('*', (_request, _body, done) => done(null));
-    orders.post('/api/orders', (request, reply) => {
-      reply.hijack();
-      listener(request.raw, reply.raw);
-    });
+    orders.post('/api/orders', async ({ raw }, reply) =>
+      reply.send(await placeOrder(toRequest(raw))),
+    );
   });
   app.post('/api/echo', async ({ body }) => body);
   onTestFinished(() => app.close());
-  return app.listen({ port: 0, host: '127.0.0.1' });
+  return app;
+}
+
+async function openFastify(shop: Shop): Promise<string> {
+  return (await createFastify(shop)).listen({ port: 0, host: '127.0.0.1' });
 }
 
 /** Nest, on Express. Its body parser is off, and on again for the routes that want it. */
-async function openNest(listener: Listener): Promise<string> {
+async function openNest({ listener }: Shop): Promise<string> {
   class Orders {
     place(request: IncomingMessage, response: Parameters<Listener>[1]): void {
       listener(request, response);
@@ -94,8 +105,9 @@ describe.each([
   ['Nest', openNest],
 ])('mounted in %s', (_name, open) => {
   test('an order is taken once, with the bytes as they came, beside routes that parse their body', async () => {
-    const { orders, listener } = openShop();
-    const origin = await open(listener);
+    const shop = openShop();
+    const { orders } = shop;
+    const origin = await open(shop);
     const send = (path: string, key: string, article: string) =>
       fetch(`${origin}/api/${path}`, {
         method: 'POST',
@@ -115,6 +127,98 @@ describe.each([
     expect(answers.filter(({ status }) => status !== 201 && status !== 409)).toEqual([]);
     expect(orders).toEqual(['a lamp at /api/orders', 'a table at /api/orders']);
   });
+});
+
+test('an answer of Fastify has what its plugins have set', async () => {
+  const origin = await openFastify(openShop());
+  const init = {
+    method: 'POST',
+    headers: { 'idempotency-key': '"a"' },
+    body: '{"article":"a lamp"}',
+  };
+  for (const isReplayed of [false, true]) {
+    const { status, headers } = await fetch(`${origin}/api/orders`, init);
+    expect([status, headers.has('idempotent-replayed')]).toEqual([201, isReplayed]);
+    expect(headers.get('access-control-allow-origin')).toBe(allowed);
+    expect(headers.get('vary')).toBe('Origin');
+  }
+});
+
+test('a test that injects its requests into Fastify, without a connection, has their keys', async () => {
+  const shop = openShop();
+  const app = await createFastify(shop);
+  const send = () =>
+    app.inject({
+      method: 'POST',
+      url: '/api/orders',
+      headers: { 'idempotency-key': '"a"' },
+      payload: '{"article":"a lamp"}',
+    });
+  const [first, again] = [await send(), await send()];
+  expect([first.statusCode, first.body]).toEqual([201, '{"article":"a lamp"}']);
+  expect([again.statusCode, again.headers['idempotent-replayed']]).toEqual([201, 'true']);
+  expect(shop.orders).toEqual(['a lamp at /api/orders']);
+});
+
+test('a server of HTTP/2 takes an order once', async () => {
+  const { orders, listener } = openShop();
+  const server = http2.createServer(
+    listener as unknown as Parameters<typeof http2.createServer>[1],
+  );
+  await new Promise<void>((ready) => void server.listen(0, '127.0.0.1', ready));
+  const { port } = server.address() as AddressInfo;
+  const session = http2.connect(`http://127.0.0.1:${port}`);
+  onTestFinished(() => {
+    session.close();
+    server.close();
+  });
+  const send = () =>
+    new Promise<string>((resolve, reject) => {
+      const stream = session.request({
+        ':method': 'POST',
+        ':path': '/api/orders',
+        'idempotency-key': '"a"',
+      });
+      let status = 0;
+      let body = '';
+      stream.on('response', (headers) => (status = headers[':status'] ?? 0));
+      stream.on('data', (part: Buffer) => (body += part.toString()));
+      stream.on('end', () => resolve(`${status} ${body}`));
+      stream.on('error', reject);
+      stream.end('{"article":"a lamp"}');
+    });
+  expect([await send(), await send()]).toEqual([
+    '201 {"article":"a lamp"}',
+    '201 {"article":"a lamp"}',
+  ]);
+  expect(orders).toEqual(['a lamp at /api/orders']);
+});
+
+test('a handler made for each request knows the parameters of its route', async () => {
+  const store = memoryStore();
+  const orders: string[] = [];
+  const POST = async (request: Request, { params }: { params: Promise<{ shop: string }> }) => {
+    const { shop } = await params;
+    return idempotent(
+      (_request, { tx, key }) => {
+        tx.onCommit(() => void orders.push(`${key} in ${shop}`));
+        return Response.json({ shop }, { status: 201 });
+      },
+      { store },
+    )(request);
+  };
+  const send = (shop: string) =>
+    POST(
+      new Request(`http://shop.example/shops/${shop}/orders`, {
+        method: 'POST',
+        headers: { 'idempotency-key': '"a"' },
+      }),
+      { params: Promise.resolve({ shop }) },
+    );
+  expect(await told(send('7'))).toBe('201 {"shop":"7"}');
+  expect(await told(send('7'))).toBe('201 {"shop":"7"}');
+  expect(await problemOf(send('8'))).toBe('422 payload-mismatch');
+  expect(orders).toEqual(['a in 7']);
 });
 
 test('it is a route handler of Next as it is, which gets a request of a class of its own', async () => {

@@ -155,7 +155,7 @@ test.each<[string, () => unknown, string]>([
   [
     'no function',
     () => idempotentAction('order' as never, { store: memoryStore() }),
-    'idempotentAction: its first argument is no function',
+    "idempotentAction: its first argument is 'order', and must be a function.",
   ],
 ])('%s is a TypeError', async (_, call, message) => {
   const failure = await (async () => call())().catch((error: unknown) => error);

@@ -14,11 +14,12 @@ export const toListener =
     }
   };
 
-function toRequest(incoming: IncomingMessage): Request {
-  const { method = 'GET', url = '/', headersDistinct } = incoming;
-  const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
-    values.map((value): [string, string] => [name, value]),
-  );
+export function toRequest(incoming: IncomingMessage): Request {
+  const { method = 'GET', url = '/' } = incoming;
+  const headers = new Headers();
+  for (const [name, value = []] of Object.entries(incoming.headers))
+    // HTTP/2 adds its own, such as `:path`.
+    if (!name.startsWith(':')) for (const one of [value].flat()) headers.append(name, one);
   const hasBody = method !== 'GET' && method !== 'HEAD';
   // Its stream would be empty, and any two bodies the same one.
   if (hasBody && incoming.readableDidRead)

@@ -31,6 +31,26 @@ describe('idempotent', () => {
     expect(create).toThrow(`idempotent: ${message}`);
   });
 
+  test.each<[string, unknown, unknown, string]>([
+    ['no handler', undefined, { store }, 'its first argument is undefined, and must be a function.'],
+    [
+      'the options first',
+      { store },
+      () => new Response(),
+      'its first argument is {"store":{}}, and must be a function.',
+    ],
+    [
+      'no options',
+      () => new Response(),
+      undefined,
+      'its second argument is undefined, and must be an object of options, with a store.',
+    ],
+  ])('refuses %s where it is called', (_name, handler, options, message) => {
+    const create = () => idempotent(handler as never, options as never);
+    expect(create).toThrow(TypeError);
+    expect(create).toThrow(`idempotent: ${message}`);
+  });
+
   test('takes undefined for the default', async () => {
     const options = { store, lifetimeMs: undefined, header: undefined, now: undefined };
     const send = idempotent(() => new Response('fine'), options);

@@ -141,6 +141,31 @@ test('a pause is logged once though its time changes, and so is its end', async 
   ]);
 });
 
+test('times are whole milliseconds, in lines and records, whatever the jitter', async () => {
+  const config = { health: {}, random: () => 0.123_456_789 };
+  const { steady, lines, records } = record(
+    [refuse, refuse, refuse, answer()],
+    { level: 'debug' },
+    config,
+  );
+  observe(load(steady));
+  await vi.runAllTimersAsync();
+  expect(lines.filter((line) => /in \d+\.\d/.test(line))).toEqual([]);
+  const times = records.flatMap(({ delayMs, retryAt, at }) => [delayMs, retryAt, at]);
+  expect(times.filter((ms) => ms !== undefined && !Number.isInteger(ms))).toEqual([]);
+  expect(times.filter((ms) => ms !== undefined).length).toBeGreaterThan(8);
+});
+
+test('a retry of something down is made when that allows it, not in 0 ms', async () => {
+  const { steady, lines } = record([refuse, refuse, answer()], { level: 'warn' }, { health: {} });
+  observe(load(steady));
+  await vi.runAllTimersAsync();
+  expect(lines).toEqual([
+    `warn [steadfetch] call 1, attempt 1: GET ${url} failed: no answer. Next attempt in 500 ms (at most 3 retries): no answer came.`,
+    `warn [steadfetch] call 1, attempt 2: GET ${url} failed: no answer. Next attempt when its origin allows it (at most 3 retries): no answer came.`,
+  ]);
+});
+
 const secret = 'c0ffee';
 
 test('no query string, credential, fragment, body, header, key or query key is logged unless asked for', async () => {

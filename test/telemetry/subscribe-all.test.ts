@@ -253,7 +253,7 @@ describe('consoleLogger with subscribeAll', () => {
       `info [steadfetch] the network is online. {"event":"connectivity","at":${startedAt + 1200},"connectivity":"online"}`,
       `info [steadfetch] GET /items of ${origin} is up again after 1200 ms. ` +
         `{"event":"outage:end","at":${startedAt + 1200},"origin":"${origin}","endpoint":"GET /items","downMs":1200}`,
-      'error [steadfetch] the outbox has 1 entries to deliver and 2 dead letters. ' +
+      'error [steadfetch] the outbox has 1 entry to deliver and 2 dead letters. ' +
         `{"event":"outbox","at":${startedAt + 1200},"dead":2,"left":1}`,
     ]);
   });

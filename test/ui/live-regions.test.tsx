@@ -28,10 +28,58 @@ function listen(): () => readonly string[] {
   };
 }
 
-function Products({ rig }: { readonly rig: Rig }) {
-  useQuery({ queryKey: ['products'], queryFn: () => rig.steady.json('/products') });
-  return <RetryStatus query={['products']} />;
+function Products({ rig, path = '/products' }: { readonly rig: Rig; readonly path?: string }) {
+  useQuery({ queryKey: [path], queryFn: () => rig.steady.json(path) });
+  return <RetryStatus query={[path]} />;
 }
+
+const paths = Array.from({ length: 10 }, (_, index) => `/products/${index}/parts`);
+const showAll = (rig: Rig, strict: boolean): void => {
+  rig.show(
+    paths.map((path) => <Products key={path} rig={rig} path={path} />),
+    { strict },
+  );
+};
+
+test.each([false, true])(
+  'what ten components say at once is said once, in strict mode: %s',
+  async (strict) => {
+    const rig = createRig({ health: false, policy: { maxRetries: 0 } });
+    for (const path of paths) rig.server.plan(path, 503, { body: 'kites' });
+    showAll(rig, strict);
+    const stop = listen();
+    await rig.time.advance(1000);
+    for (const button of screen.getAllByRole('button', { name: 'Retry now' }))
+      fireEvent.click(button);
+    await rig.time.advance(1000);
+    expect(stop()).toEqual([
+      'alert: This could not be loaded. The server is unavailable (503).',
+      'status: Trying again. Attempt 1 of 1.',
+      'status: Loaded.',
+    ]);
+    for (const path of paths) expect(rig.server.times(path)).toHaveLength(2);
+  },
+);
+
+test('what one component says again, and another a second later, is said again', async () => {
+  const rig = createRig({ health: {}, policy: { maxRetries: 0 } });
+  for (const path of paths.slice(0, 2)) rig.server.plan(path, 404, 404);
+  showAll(rig, false);
+  const stop = listen();
+  await rig.time.advance(100);
+  for (const [at, afterMs] of [
+    [0, 100],
+    [1, 1000],
+  ] as const) {
+    await rig.time.advance(afterMs);
+    const button = screen.getAllByRole('button', { name: 'Retry now' })[at];
+    if (button) fireEvent.click(button);
+    await rig.time.advance(0);
+  }
+  const refused = 'alert: This could not be loaded. The server refused (404).';
+  const again = 'status: Trying again. Attempt 1 of 1.';
+  expect(stop()).toEqual([refused, again, refused, again, refused]);
+});
 
 test('an outage is told when it begins, not at each probe or second, and when it is over', async () => {
   const rig = createRig({ health: {} });
@@ -80,8 +128,7 @@ test('an outbox tells of what needs the user, and of what was discarded', async 
     });
   await act(() => browser.pass(200));
   expect(stop()).toEqual([
-    // The badge, and the panel.
-    'status: 1 needs your attention',
+    // The badge or the panel.
     'status: 1 needs your attention',
     'status: Discarded.',
   ]);

@@ -1,7 +1,8 @@
 import { discard } from '../lib/discard.ts';
 import type { Clock, Transport } from '../lib/clock.ts';
-import { toUrl } from '../lib/input/url.ts';
+import { shown, toUrl } from '../lib/input/url.ts';
 import { checkNames, isFunction, reject } from '../lib/input/check.ts';
+import { warn } from '../lib/input/warn.ts';
 import type { ConnectivitySource } from './page-life.ts';
 import { inDevelopment } from '../lib/development.ts';
 
@@ -13,7 +14,7 @@ export interface CheckOptions {
    * it.
    */
   readonly url: string;
-  /** The method of the request. @default 'HEAD' */
+  /** The method of the request. @default 'HEAD', or 'GET' with `expect`, which may read the body */
   readonly method?: 'HEAD' | 'GET' | undefined;
   /** The longest wait for the answer, in milliseconds. @default 5000 */
   readonly timeoutMs?: number | undefined;
@@ -101,9 +102,10 @@ function checkOptions(operation: string, options: ConnectivityOptions): void {
 export async function sendCheck(
   clock: Clock,
   transport: Transport,
-  { url, method = 'HEAD', timeoutMs = 5000, expect }: CheckOptions,
+  check: CheckOptions,
   signal?: AbortSignal,
 ): Promise<CheckResult> {
+  const { url, timeoutMs = 5000, expect, method = expect ? 'GET' : 'HEAD' } = check;
   const controller = new AbortController();
   let timer: unknown;
   // A race, because the transport or `expect` may ignore the signal.
@@ -129,7 +131,9 @@ export async function sendCheck(
       signal: controller.signal,
     });
     try {
-      return await readResult(response, expect);
+      const result = await readResult(response, expect);
+      if (result === 'captive') inDevelopment(() => warnOfPortal(check, response));
+      return result;
     } finally {
       discard(response);
     }
@@ -154,4 +158,16 @@ async function readResult(
   // `expect` throws if the answer lacks what it reads.
   const isExpected = await (async () => expect(response))().catch(() => false);
   return isExpected ? 'reached' : 'captive';
+}
+
+/** A developer seldom sits behind a portal: mostly the check is wrong, and keeps the app offline. */
+function warnOfPortal(check: CheckOptions, { type, status }: Response): void {
+  const answer = type === 'opaqueredirect' ? 'was redirected' : `answered ${status}`;
+  warn(
+    check,
+    'portal',
+    `watchConnectivity: the check ${shown(check.url)} ${answer}, which its expect does not accept. So a captive ` +
+      `portal is assumed, and the app is offline. If there is no portal, correct the URL of the check or its expect.`,
+    'connectivity.md#anti-patterns',
+  );
 }

@@ -299,7 +299,7 @@ function isMatching(api: Api, url: URL): boolean {
       () =>
         'the profile is not about this request. It must be synchronous and return true or false',
     );
-    return !!callApp(() => match(url), isBoolean, reporterOf(api, 'apis: match', rule));
+    return !!callApp(() => match(url), isBoolean, reporterOf(match, 'apis: match', rule));
   }
   if (match instanceof RegExp) return url.href.search(match) >= 0;
   // Resolved at the request: on a server there is no location when the module loads.

@@ -62,7 +62,7 @@ function ownName(method: string, url: string, api: ApiProfile | undefined): stri
   );
   return (
     absolute &&
-    callApp(() => endpoint(method, absolute), isName, reporterOf(api, 'apis: endpoint', rule))
+    callApp(() => endpoint(method, absolute), isName, reporterOf(endpoint, 'apis: endpoint', rule))
   );
 }
 

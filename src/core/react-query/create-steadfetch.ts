@@ -14,7 +14,6 @@ import { WriteOrder } from '../operation/write-order.ts';
 import { createAdmissions } from '../fetch/admit.ts';
 import { admitInOrder } from '../fetch/order/admit-in-order.ts';
 import { createSleepDetector } from '../lib/timer.ts';
-import { forgetMade, replaceEarlier } from '../lib/browser/hot-update.ts';
 import { forgetTab } from '../lib/browser/tab-names.ts';
 import { systemTransport } from '../lib/clock.ts';
 import { checkMade, codeOf } from '../lib/input/made-by.ts';
@@ -28,7 +27,7 @@ import { isAnyLocal } from './mutation/lifecycle.ts';
 import { watchResumed } from './mutation/resumed.ts';
 import { createPersister } from './query/persister.ts';
 import { type Instance, isServer, register, registerSteady } from './instance.ts';
-import { createStrayWatch, forgetInstance, markInstance, markOfModule } from './misuse.ts';
+import { createStrayWatch, markMade, unmarkMade } from './misuse.ts';
 import { createRetryPair } from './query/retry-options.ts';
 import type {
   MutationPolicyOptions,
@@ -61,7 +60,9 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   inDevelopment(() => checkConfig(config));
   const { observe, ...others } = config;
   const observing = codeOf<ObserveCode>(checkMade(caller, 'observe', observe, 'observeOnly'));
-  return observing ? observing.observe(others, create) : create(others);
+  const steady = observing ? observing.observe(others, create) : create(others);
+  inDevelopment(() => markMade(steady));
+  return steady;
 }
 
 /** The parts that know nothing of the network. */
@@ -257,20 +258,10 @@ function create(config: SteadfetchConfig): Steadfetch {
       for (const one of await clearing) if (one.status === 'rejected') throw one.reason;
     },
     dispose() {
-      inDevelopment(() => {
-        forgetInstance(steady);
-        forgetMade(steady);
-      });
+      inDevelopment(() => unmarkMade(steady));
       wired.dispose();
     },
   };
   registerSteady(steady, instance);
-  inDevelopment(() => {
-    if (isServer()) markOfModule(operations);
-    else {
-      markInstance(steady);
-      replaceEarlier(steady, steady.subscribe);
-    }
-  });
   return steady;
 }

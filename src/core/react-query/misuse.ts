@@ -1,6 +1,6 @@
 import type { Query, QueryCache, QueryClient } from '@tanstack/react-query';
 import { systemClock } from '../lib/clock.ts';
-import { wholeStack } from '../lib/browser/hot-update.ts';
+import { forgetMade, replaceEarlier, wholeStack } from '../lib/browser/hot-update.ts';
 import { findMeant } from '../lib/input/nearest.ts';
 import { isMarked, mark, policyAlone, used, warn } from '../lib/input/warn.ts';
 import { shown } from '../lib/input/url.ts';
@@ -8,7 +8,8 @@ import { reportOf } from '../operation/error-info.ts';
 import { type Operation, operationOf } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import { hasFailed, hasForeignSignal, strayFailure } from '../operation/warn-of-loop.ts';
-import { instanceBehind, isOurPersister } from './instance.ts';
+import { instanceBehind, instanceOfSteady, isOurPersister, isServer } from './instance.ts';
+import type { Steadfetch } from './steadfetch.ts';
 
 // All of this is for development: what is wrong here works, and is as without us.
 
@@ -112,8 +113,21 @@ const ofModule = 'made in a module';
 const evaluation =
   /module evaluation|runInlinedModule|__webpack_require__|ModuleJob\.run|Module\._compile/;
 
-/** Checks where an instance is made on a server. A script may make it in a module; pages tell otherwise. */
-export function markOfModule(instance: object): void {
+/** Checks where an instance is made. In a page, a hot update ends the one before it. */
+export function markMade(steady: Steadfetch): void {
+  if (isServer()) return markOfModule(instanceOfSteady(steady, 'createSteadfetch').operations);
+  markInstance(steady);
+  replaceEarlier(steady, steady.subscribe);
+}
+
+/** It was disposed of. */
+export function unmarkMade(steady: Steadfetch): void {
+  made = made.filter(({ instance }) => instance !== steady);
+  forgetMade(steady);
+}
+
+/** A script of a server may make an instance in a module; pages tell otherwise. */
+function markOfModule(instance: object): void {
   if (evaluation.test(wholeStack())) mark(instance, ofModule);
 }
 
@@ -231,7 +245,7 @@ let made: { readonly instance: object; readonly at: number }[] = [];
 const isInRender = (): boolean => /renderWithHooks/.test(`${new Error().stack}`);
 
 /** Warns of an instance for each render: each has forgotten what the one before it knew. */
-export function markInstance(instance: object): void {
+function markInstance(instance: object): void {
   if (!isInRender()) return;
   const at = systemClock.now();
   made = made.filter((one) => at - one.at < madeWithinMs);
@@ -244,11 +258,6 @@ export function markInstance(instance: object): void {
       `forgets what is down, and leaves timers behind: call it once, in a module, beside new QueryClient.`,
     'retry.md#anti-patterns',
   );
-}
-
-/** It was disposed of. */
-export function forgetInstance(instance: object): void {
-  made = made.filter((one) => one.instance !== instance);
 }
 
 /**

@@ -1,4 +1,6 @@
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
+import { inDevelopment } from '../lib/development.ts';
+import { reject } from '../lib/input/check.ts';
 import { createSteadyClock, maxTimerMs, systemClock } from '../lib/clock.ts';
 
 /** If the wall clock is set back, a running countdown must not jump up. */
@@ -19,6 +21,10 @@ const clock = /* @__PURE__ */ createSteadyClock(systemClock);
  * ```
  */
 export function useCountdown(retryAt: number | undefined): number | undefined {
+  inDevelopment(() => {
+    if (retryAt !== undefined && !(typeof retryAt === 'number' && retryAt >= 0))
+      reject('useCountdown', 'retryAt', retryAt, 'epoch milliseconds, or undefined');
+  });
   const at = useMemo(() => retryAt && retryAt + clock.setBackMs(), [retryAt]);
   const subscribe = useCallback(
     (listener: () => void) => (at === undefined ? () => {} : subscribeToSeconds(at, listener)),

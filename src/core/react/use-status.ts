@@ -7,7 +7,7 @@ import {
   type MutationStatusTarget,
   type MutationTarget,
 } from '../react-query/status/mutation.ts';
-import { reject } from '../lib/input/check.ts';
+import { reject, requireKey } from '../lib/input/check.ts';
 import { queryStatusesOf } from '../react-query/status/query.ts';
 import { idle, type RetryControls, type RetryState } from '../react-query/status/status.ts';
 import type { StatusStore } from '../react-query/status/store.ts';
@@ -32,11 +32,8 @@ export function useRetryStatus(options: {
   readonly queryKeyHashFn?: ((queryKey: never) => string) | undefined;
 }): RetryState & RetryControls {
   const client = useQueryClient();
-  inDevelopment(() => {
-    const { queryKey } = options;
-    const allowed = 'the key of a query: { queryKey: [...] }';
-    if (!Array.isArray(queryKey)) reject('useRetryStatus', 'queryKey', queryKey, allowed);
-  });
+  const { queryKey } = Object(options) as Partial<typeof options>;
+  requireKey('useRetryStatus', 'queryKey', queryKey, 'the key of a query: { queryKey: [...] }');
   const { queryHash } = client.defaultQueryOptions(options as UseQueryOptions);
   return useStatus(queryStatusesOf(client, 'useRetryStatus'), queryHash, queryControlsOf);
 }
@@ -60,7 +57,8 @@ export function useMutationStatus(target: MutationTarget): RetryState & RetryCon
 export function useMutationStatus(target: MutationStatusTarget): RetryState & RetryControls {
   const client = useQueryClient();
   inDevelopment(() => {
-    if (typeof (target as unknown) !== 'object')
+    const { mutationKey, mutation } = Object(target) as Partial<MutationStatusTarget>;
+    if (!Array.isArray(mutationKey) && typeof mutation !== 'string')
       reject('useMutationStatus', 'target', target, 'that of a hook, or { mutationKey: [...] }');
   });
   const store = mutationStatusesOf(client, 'useMutationStatus');

@@ -35,13 +35,20 @@ export interface SharePorts {
   readonly watch: (listener: (life: TabLife) => void) => () => void;
 }
 
-/** A BroadcastChannel of this name; undefined if the browser has none, or refuses it in a frame without storage. */
+/**
+ * A BroadcastChannel of this name; undefined if the browser has none, or refuses it in a frame without storage, and for
+ * that of Node: under jsdom it would reach the tests of other threads, and keep the process alive.
+ */
 export function openChannel(
   name: string,
   receive: (message: unknown) => void,
 ): ShareChannel | undefined {
   try {
     const channel = new BroadcastChannel(name);
+    if ('unref' in channel) {
+      channel.close();
+      return undefined;
+    }
     channel.addEventListener('message', ({ data }) => receive(data));
     return { post: channel.postMessage.bind(channel), close: channel.close.bind(channel) };
   } catch {

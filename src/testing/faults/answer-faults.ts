@@ -1,4 +1,4 @@
-import { reject, requireWhole } from '../../core/lib/input/check.ts';
+import { checkNames, reject, requireWhole } from '../../core/lib/input/check.ts';
 import { systemClock } from '../../core/lib/clock.ts';
 import {
   createFault,
@@ -35,6 +35,7 @@ export interface ErrorAnswerInit {
  */
 export function failTimes(times: number, status: number, init: ErrorAnswerInit = {}): Fault {
   requireTimes('failTimes', times);
+  checkNames('failTimes', init, ['headers', 'body']);
   requireErrorStatus('failTimes', status);
   // A copy, so that later changes to the caller's headers do not change the answers.
   const headers = new Headers(init.headers);
@@ -77,6 +78,7 @@ export interface RateLimitedOptions {
  * ```
  */
 export function rateLimited(options: RateLimitedOptions): Fault {
+  checkNames('rateLimited', options, ['retryAfterSeconds', 'as', 'status']);
   const { retryAfterSeconds, as = 'seconds', status = 429 } = options;
   requireWhole('rateLimited', 'retryAfterSeconds', retryAfterSeconds, { min: 1, max: 2 ** 31 - 1 });
   requireErrorStatus('rateLimited', status);
@@ -134,7 +136,9 @@ export interface FlakyOptions {
  * http.get('/api/products', flaky({ ratio: 0.3, seed: 7 }));
  * ```
  */
-export function flaky({ ratio, seed, status = 503 }: FlakyOptions): Fault {
+export function flaky(options: FlakyOptions): Fault {
+  checkNames('flaky', options, ['ratio', 'seed', 'status']);
+  const { ratio, seed, status = 503 } = options;
   if (!(ratio >= 0 && ratio <= 1)) reject('flaky', 'ratio', ratio, 'a number from 0 to 1');
   requireErrorStatus('flaky', status);
   requireSeed('flaky', seed);

@@ -1,6 +1,13 @@
-import { reject, requireWhole } from '../../core/lib/input/check.ts';
+import { checkNames, reject, requireWhole } from '../../core/lib/input/check.ts';
 import { maxTimerMs, systemClock } from '../../core/lib/clock.ts';
-import { createFault, describeTimes, type Fault, requireTimes, type TimesOption } from './fault.ts';
+import {
+  checkTimes,
+  createFault,
+  describeTimes,
+  type Fault,
+  requireTimes,
+  type TimesOption,
+} from './fault.ts';
 
 /**
  * Breaks the connection before any answer: `fetch` rejects with a TypeError, as it does when the
@@ -16,8 +23,9 @@ import { createFault, describeTimes, type Fault, requireTimes, type TimesOption 
  * http.get('/api/products', networkError({ times: 1 }));
  * ```
  */
-export function networkError({ times = Infinity }: TimesOption = {}): Fault {
-  requireTimes('networkError', times);
+export function networkError(options: TimesOption = {}): Fault {
+  checkTimes('networkError', options);
+  const { times = Infinity } = options;
   return createFault({
     description: describeTimes(times, (requests) => `breaks the connection of ${requests}`),
     answer: (_request, count) => (count > times ? undefined : Response.error()),
@@ -54,6 +62,7 @@ const defaultBody = '{"products":[{"id":1,"name":"Lamp"},{"id":2,"name":"Chair"}
  * ```
  */
 export function cutBody(options: CutBodyOptions = {}): Fault {
+  checkNames('cutBody', options, ['times', 'status', 'body', 'headers', 'afterBytes']);
   const { status = 200, body = defaultBody, times = Infinity } = options;
   const bytes = new TextEncoder().encode(body);
   if (bytes.length === 0) reject('cutBody', 'body', body, 'at least one byte long');
@@ -126,8 +135,9 @@ function breakAfter(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<A
  * http.get('/api/products', hang({ times: 1 }));
  * ```
  */
-export function hang({ times = Infinity }: TimesOption = {}): Fault {
-  requireTimes('hang', times);
+export function hang(options: TimesOption = {}): Fault {
+  checkTimes('hang', options);
+  const { times = Infinity } = options;
   const waits = createWaits();
   return createFault({
     description: describeTimes(times, (requests) => `leaves ${requests} without an answer`),
@@ -163,7 +173,9 @@ export interface SlowOptions {
  * ];
  * ```
  */
-export function slow({ delayMs }: SlowOptions): Fault {
+export function slow(options: SlowOptions): Fault {
+  checkNames('slow', options, ['delayMs']);
+  const { delayMs } = options;
   requireWhole('slow', 'delayMs', delayMs, {
     min: 0,
     max: maxTimerMs,

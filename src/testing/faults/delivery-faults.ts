@@ -1,10 +1,11 @@
 import { discard } from '../../core/lib/discard.ts';
 import {
+  checkTimes,
   createFault,
   describeTimes,
   type Fault,
+  requireResolver,
   type ResolverInfo,
-  requireTimes,
   type Resolver,
   type TimesOption,
 } from './fault.ts';
@@ -35,9 +36,11 @@ import {
  */
 export function loseAnswer<Info extends ResolverInfo>(
   resolver: Resolver<Info>,
-  { times = Infinity }: TimesOption = {},
+  options: TimesOption = {},
 ): Fault<Info> {
-  requireTimes('loseAnswer', times);
+  requireResolver('loseAnswer', 'its first argument', resolver);
+  checkTimes('loseAnswer', options);
+  const { times = Infinity } = options;
   return createFault<Info>({
     description: describeTimes(times, (requests) => `loses the answer to ${requests}`),
     answer: async (_request, count, info) => {
@@ -72,9 +75,11 @@ export function loseAnswer<Info extends ResolverInfo>(
  */
 export function duplicateDelivery<Info extends ResolverInfo>(
   resolver: Resolver<Info>,
-  { times = Infinity }: TimesOption = {},
+  options: TimesOption = {},
 ): Fault<Info> {
-  requireTimes('duplicateDelivery', times);
+  requireResolver('duplicateDelivery', 'its first argument', resolver);
+  checkTimes('duplicateDelivery', options);
+  const { times = Infinity } = options;
   return createFault<Info>({
     description: describeTimes(times, (requests) => `delivers ${requests} twice`),
     answer: async (request, count, info, record) => {
@@ -104,6 +109,7 @@ export function duplicateDelivery<Info extends ResolverInfo>(
  * ```
  */
 export function withoutCors<Info extends ResolverInfo>(resolver: Resolver<Info>): Fault<Info> {
+  requireResolver('withoutCors', 'its argument', resolver);
   const what = isFault(resolver) ? resolver.description : 'answers';
   return createFault<Info>({
     description: `${what}, in answers that the page may not read`,

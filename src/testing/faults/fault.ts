@@ -1,4 +1,4 @@
-import { reject, requireWhole } from '../../core/lib/input/check.ts';
+import { checkNames, isFunction, reject, requireWhole } from '../../core/lib/input/check.ts';
 import { systemClock } from '../../core/lib/clock.ts';
 import { requireMswRuns } from '../runtime.ts';
 
@@ -112,6 +112,17 @@ export function createFault<Info extends ResolverInfo = ResolverInfo>(
   );
 }
 
+/** @throws TypeError unless this is a resolver or fault, and not a handler that has one, as `http.get()` makes it. */
+export function requireResolver(operation: string, option: string, resolver: unknown): void {
+  if (!isFunction(resolver))
+    reject(
+      operation,
+      option,
+      resolver,
+      'a function that answers, or a fault such as failTimes(2, 503)',
+    );
+}
+
 /** How many requests a fault is for. */
 export interface TimesOption {
   /**
@@ -119,6 +130,12 @@ export interface TimesOption {
    * Later requests pass. @default Infinity
    */
   times?: number;
+}
+
+/** @throws TypeError unless the options are `times` alone, and that can be a number of requests. */
+export function checkTimes(operation: string, options: TimesOption): void {
+  checkNames(operation, options, ['times']);
+  if (options.times !== undefined) requireTimes(operation, options.times);
 }
 
 /** @throws TypeError unless `times` can be a number of requests. */
@@ -161,6 +178,8 @@ export function compose<Info extends ResolverInfo = ResolverInfo>(
   ...faults: readonly Fault<Info>[]
 ): Fault<Info> {
   if (faults.length === 0) reject('compose', 'faults', faults, 'at least one fault');
+  for (const [at, fault] of faults.entries())
+    requireResolver('compose', `argument ${at + 1}`, fault);
   return createFault({
     description: faults.map((fault) => fault.description).join('; then '),
     answer: async (_request, _count, info) => {

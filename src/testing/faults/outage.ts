@@ -1,7 +1,7 @@
-import { reject } from '../../core/lib/input/check.ts';
+import { checkNames, reject } from '../../core/lib/input/check.ts';
 import { systemClock } from '../../core/lib/clock.ts';
 import { failTimes } from './answer-faults.ts';
-import { createFault, type Fault, type ResolverInfo } from './fault.ts';
+import { createFault, type Fault, requireResolver, type ResolverInfo } from './fault.ts';
 
 /** The times of an outage, and its fault. */
 export interface OutageOptions<Info extends ResolverInfo = ResolverInfo> {
@@ -30,7 +30,9 @@ export interface OutageOptions<Info extends ResolverInfo = ResolverInfo> {
 export function outage<Info extends ResolverInfo = ResolverInfo>(
   options: OutageOptions<Info>,
 ): Fault<Info> {
+  checkNames('outage', options, ['fromMs', 'toMs', 'fault']);
   const { fromMs = 0, toMs, fault = failTimes(Infinity, 503) } = options;
+  requireResolver('outage', 'fault', fault);
   if (!(fromMs >= 0 && fromMs < Infinity)) reject('outage', 'fromMs', fromMs, 'a number from 0');
   if (!(toMs > fromMs)) reject('outage', 'toMs', toMs, `more than fromMs, which is ${fromMs}`);
   let startedAt: number | undefined;

@@ -89,7 +89,7 @@ export function wordsOf(
     failed: () => ended(isShown ? texts.query.stale : own.failed),
     unknown: () => ended(texts.mutation.unknown),
     succeeded: () =>
-      attempt > 1 || kind === 'mutation' ? { title: own.succeeded, detail: '' } : silent,
+      isAgain || kind === 'mutation' ? { title: own.succeeded, detail: '' } : silent,
   };
   return words[status]();
 }

@@ -16,11 +16,50 @@ describe('the check', () => {
   test('is a HEAD that no cache answers and no CORS stops', async () => {
     const transport = vi.fn<Transport>(async () => new Response());
     await sendCheck(systemClock, transport, { url });
-    await sendCheck(systemClock, transport, { url, method: 'GET', expect: () => true });
+    await sendCheck(systemClock, transport, { url, expect: () => true });
     expect(transport.mock.calls).toMatchObject([
       [url, { method: 'HEAD', cache: 'no-store', mode: 'no-cors' }],
       [url, { method: 'GET', cache: 'no-store', mode: 'cors' }],
     ]);
+  });
+
+  test.each<[CheckOptions['expect'], CheckOptions['method'], string]>([
+    [undefined, undefined, 'HEAD'],
+    [undefined, 'GET', 'GET'],
+    [async (response) => (await response.text()) === 'here', undefined, 'GET'],
+    [async (response) => (await response.text()) === '', 'HEAD', 'HEAD'],
+    [({ status }) => status === 200, undefined, 'GET'],
+  ])('with the expect %s and the method %s it is a %s', async (accept, method, sent) => {
+    // As of a server: the answer to a HEAD has no body.
+    const transport = vi.fn<Transport>(
+      async (_url, init) => new Response(init?.method === 'HEAD' ? null : 'here'),
+    );
+    const check = { url, ...(accept && { expect: accept }), ...(method && { method }) };
+    expect(await sendCheck(systemClock, transport, check)).toBe('reached');
+    expect(transport.mock.calls[0]?.[1]?.method).toBe(sent);
+  });
+
+  test.each<[string, Handler, string | undefined]>([
+    ['the page of a portal, or of an app without the file', answer(200, 'Welcome'), 'answered 200'],
+    ['the answer of a portal', answer(511), 'answered 511'],
+    ['an error of a server', answer(503), undefined],
+    ['no answer', refuse, undefined],
+  ])('%s: a portal is assumed only with a warning, once', async (_name, handler, what) => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const check = { url: '/here?token=1', expect: isEmpty };
+    for (let count = 0; count < 2; count++)
+      await sendCheck(systemClock, fakeServer(handler).fetch, check);
+    const warnings = warn.mock.calls.map(([text]) => String(text));
+    warn.mockRestore();
+    expect(warnings).toEqual(
+      what === undefined
+        ? []
+        : [
+            `[steadfetch] watchConnectivity: the check /here ${what}, which its expect does not accept. So a captive portal is ` +
+              `assumed, and the app is offline. If there is no portal, correct the URL of the check or its expect. See ` +
+              `node_modules/steadfetch/docs/connectivity.md#anti-patterns.`,
+          ],
+    );
   });
 
   test.each([

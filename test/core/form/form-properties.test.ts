@@ -106,7 +106,8 @@ function createWorld(time: VirtualTime, isMany: boolean) {
   const keysOfStep = new Map<string, ReadonlySet<string>>();
   const keysOf = (submission: string, body: string): ReadonlySet<string> =>
     keysOfStep.get(`${submission} ${body}`) ?? new Set();
-  const stored = (): string => sessionStorage.getItem('steadfetch.form.checkout') ?? '';
+  const storageName = 'steadfetch.form.checkout';
+  const stored = (): string => sessionStorage.getItem(storageName) ?? '';
   /** The keys that the user has given up, also where the page was left before it sent what came instead. */
   const givenUp = new Set<string>();
   /** What was meant before it, and is meant again where what was sent instead is surely not done. */
@@ -115,8 +116,6 @@ function createWorld(time: VirtualTime, isMany: boolean) {
     meant = before;
     before = undefined;
   };
-  /** What was pressed before a page was left that had sent nothing of it: the next page cannot know that. */
-  const unsent = new Map<string, string>();
   /** What is meant is surely not done, and the one before it, with the same payload, may be: that is unknown then. */
   const isAsBefore = (): boolean =>
     !!meant &&
@@ -160,8 +159,6 @@ function createWorld(time: VirtualTime, isMany: boolean) {
     payloadOf.set(key, payload);
     if (meant && givenUp.has(meant.key) && meant.key !== key)
       before = { ...meant, state: 'unknown' };
-    for (const [unsentKey, of] of meant ? [] : unsent)
-      if (givenUp.has(unsentKey)) before = { key: unsentKey, payload: of, state: 'unknown' };
     meant = { key, payload, state: 'under way' };
   };
 
@@ -181,7 +178,6 @@ function createWorld(time: VirtualTime, isMany: boolean) {
   /** A page of the tab, until it is left: then nothing in it runs any more. */
   const openPage = ({ isReversed, skipsFinished }: Habit) => {
     let isAlive = true;
-    let pressed: Payload | undefined;
     const dead = new Promise<never>(() => {});
     const steady = createSteadfetch({
       ...noOrigin,
@@ -264,7 +260,6 @@ function createWorld(time: VirtualTime, isMany: boolean) {
     return {
       form,
       press(payload: Payload) {
-        if (!form.getState().isPending) pressed = payload;
         if (meant?.state === 'not-done' && meant.payload !== payload) meant.isEdited = true;
         void form.getState().submit(payload).then(note(payload));
       },
@@ -294,8 +289,6 @@ function createWorld(time: VirtualTime, isMany: boolean) {
       },
       leave() {
         isAlive = false;
-        const { key } = JSON.parse(stored() || '{}') as { readonly key?: string };
-        if (key !== undefined && !payloadOf.has(key) && pressed) unsent.set(key, pressed);
         client.clear();
         // A page that has asked does not tell the next one, unless it has begun to send it again.
         if (meant?.state === 'not-done' && !stored().includes(meant.key)) meant = undefined;
@@ -316,8 +309,16 @@ function createWorld(time: VirtualTime, isMany: boolean) {
         hanging = [];
         await time.settle();
       } else if (step.do === 'reload') {
-        if (told.has(last()?.key ?? '')) await time.settle();
+        // A key of which nothing was sent yet is one that the next page takes for sent, and this world does not know.
+        const { key } = JSON.parse(stored() || '{}') as { readonly key?: string };
+        const isUnsent = key !== undefined && !payloadOf.has(key);
+        if (isUnsent || told.has(last()?.key ?? '')) await time.settle();
+        const kept = stored();
         page.leave();
+        // A page that is left runs no further.
+        await time.settle();
+        if (kept) sessionStorage.setItem(storageName, kept);
+        else sessionStorage.removeItem(storageName);
         page = openPage(step);
       } else await page[step.do]();
     },

@@ -6,6 +6,7 @@ import {
   defineIdempotency,
   mergeDefaultOptions,
   mutationOptions,
+  observeOnly,
   rateLimitFields,
   retry,
   shareAcrossTabs,
@@ -448,10 +449,10 @@ describe('a POST that nothing says may be done twice', () => {
 });
 
 describe('instances that are made in a render', () => {
-  const makeIn = (rig: Rig, times: number, dispose: boolean): void => {
+  const makeIn = (rig: Rig, times: number, dispose: boolean, config = {}): void => {
     const all: Steadfetch[] = [];
     function App() {
-      const steady = createSteadfetch();
+      const steady = createSteadfetch(config);
       all.push(steady);
       if (dispose) steady.dispose();
       return null;
@@ -460,6 +461,14 @@ describe('instances that are made in a render', () => {
     for (let count = 1; count < times; count++) rerender(rig.wrap(<App />));
     for (const steady of all) steady.dispose();
   };
+
+  test.each([
+    ['alone', {}],
+    ['that only watches', { observe: observeOnly() }],
+  ])('are not told of where there are three, each %s', (_name, config) => {
+    makeIn(createRig(), 3, false, config);
+    expect(warnings).toEqual([]);
+  });
 
   test('are told of once, from the fourth on', () => {
     const rig = createRig();

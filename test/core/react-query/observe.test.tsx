@@ -6,6 +6,7 @@ import {
   QueryObserver,
 } from '@tanstack/react-query';
 import {
+  classifyOutcomes,
   createSteadfetch,
   mutationOptions,
   observeOnly,
@@ -238,6 +239,37 @@ describe('createSteadfetch({ observe: observeOnly() })', () => {
     await app.time.settle();
     expect(vi.getTimerCount()).toBe(before);
     app.close();
+  });
+
+  const boom = (): never => {
+    throw new Error('boom');
+  };
+  const answer503: typeof fetch = async () => new Response(null, { status: 503 });
+  test.each<[string, SteadfetchConfig]>([
+    ['no answer of another origin', { fetch: async () => Promise.reject(new TypeError('failed')) }],
+    ['a 503 of another origin without a readable Retry-After', { fetch: answer503 }],
+    ['a shouldRetry that throws', { fetch: answer503, policy: { shouldRetry: boom } }],
+    ['a match that throws', { apis: [{ match: boom }] }],
+    ['an endpoint that throws', { apis: [{ match: origin, endpoint: boom }] }],
+    ['a random that throws', { fetch: answer503, random: boom }],
+    [
+      'outcomes that throw',
+      {
+        fetch: answer503,
+        apis: [{ match: origin, outcomes: classifyOutcomes({ classifyResponse: boom }) }],
+      },
+    ],
+  ])('warns once of %s, as an instance that is switched on', async (_name, config) => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const app = open({ fromMs: 60_000, toMs: 60_000 }, { observe: observeOnly(), ...config });
+    app.poll('/one', 10_000);
+    app.poll('/two', 10_000);
+    await app.time.advance(60_000);
+    app.close();
+    const warnings = warn.mock.calls.map(([text]) => String(text));
+    warn.mockRestore();
+    expect(warnings).not.toEqual([]);
+    expect(warnings).toEqual([...new Set(warnings)]);
   });
 
   test('refuses what observeOnly() did not make', () => {

@@ -1,7 +1,7 @@
 import { act, render, screen } from '@testing-library/react';
 import { useCountdown } from 'steadfetch/react';
 import { type VirtualTime, virtualTime } from 'steadfetch/testing';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 let time: VirtualTime;
 let startedAt: number;
@@ -103,7 +103,9 @@ describe('the time', () => {
     ]);
   });
 
-  test('that is no time at all stops no other countdown', async () => {
+  test('that is no time at all stops no other countdown, in production', async () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    onTestFinished(() => void vi.unstubAllEnvs());
     const { renders, Countdown } = createCountdown();
     const odd = createCountdown('odd ');
     render(

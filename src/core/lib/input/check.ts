@@ -21,6 +21,16 @@ export function requireWhole(
   rejectValue(operation, option, value, `a whole number${unit} from ${min} to ${max}`);
 }
 
+/** In development. @throws TypeError unless the value is a key of React Query: a list. */
+export function requireKey(
+  operation: string,
+  option: string,
+  value: unknown,
+  allowed: string,
+): void {
+  inDevelopment(() => Array.isArray(value) || reject(operation, option, value, allowed));
+}
+
 const reported = new Set<string>();
 
 export const isFunction = (value: unknown): boolean => typeof value === 'function';
@@ -124,6 +134,8 @@ export function rejectValue(
 
 function show(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
+  // Its source may be long.
+  if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return String(value);
   try {
     return JSON.stringify(value, toJson);

@@ -9,6 +9,12 @@ export function mark(object: object, name: string): boolean {
   return true;
 }
 
+/** Gives two objects the same marks: there is one warning about both. */
+export function shareMarks(one: object, other: object): void {
+  const names = marks.get(one) ?? new Set();
+  marks.set(one, names).set(other, names);
+}
+
 /** Whether an object has this mark, in development. */
 export const isMarked = (object: object, name: string): boolean => !!marks.get(object)?.has(name);
 

@@ -252,7 +252,7 @@ export class KnownErrors {
       isUnpaused: !route.at || (there.isUrlBroken && isOurs),
       isCounted,
       isSuperseded: request?.write?.obstacle() === 'superseded',
-      onMistake: policy.shouldRetry && reporterOf(shared, 'shouldRetry', remedy),
+      onMistake: policy.shouldRetry && reporterOf(shared.emitter, 'shouldRetry', remedy),
     });
   }
 

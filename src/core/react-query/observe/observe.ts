@@ -6,8 +6,11 @@ import type {
   QueryKey,
 } from '@tanstack/react-query';
 import { systemClock } from '../../lib/clock.ts';
+import { inDevelopment } from '../../lib/development.ts';
 import { type MadeBy, code } from '../../lib/input/made-by.ts';
+import { shareMarks } from '../../lib/input/warn.ts';
 import { delayOfReactQuery } from '../../policy/backoff.ts';
+import { unmarkMade } from '../misuse.ts';
 import { instanceOfSteady, register, registerPersister, registerSteady } from '../instance.ts';
 import type {
   AnyPersister,
@@ -80,6 +83,7 @@ function observe(
     tabs: undefined,
     fetch: answers.transport,
   });
+  inDevelopment(() => shareWarnings(real, ifOn));
   const shadows = new ShadowQueries(ifOn, comparison);
   real.subscribe((event) => {
     if (event.type !== 'request:start' && event.type !== 'request:end') return;
@@ -117,6 +121,7 @@ function observe(
     mutationPolicy: () => ({}) as never,
     report: () => comparison.report(),
     dispose() {
+      inDevelopment(() => unmarkMade(steady));
       shadows.dispose();
       ifOn.dispose();
       real.dispose();
@@ -125,6 +130,13 @@ function observe(
   // mutationOptions and others that are made of it send for real.
   registerSteady(steady, instance);
   return steady;
+}
+
+/** Both are one instance to the app, which is warned once. */
+function shareWarnings(real: Steadfetch, ifOn: Steadfetch): void {
+  const [one, other] = [instanceOfSteady(real, 'observe'), instanceOfSteady(ifOn, 'observe')];
+  shareMarks(one.operations, other.operations);
+  shareMarks(one.emitter, other.emitter);
 }
 
 /** The persister of `real`, whose attempts the shadows follow. */
