@@ -31,8 +31,8 @@ export interface Client {
     init: RequestInit,
     progress: Progress,
   ) => Promise<Response>;
-  /** Whether a rejection of its transport says that nothing was sent. */
-  readonly isUnsent: (cause: unknown) => boolean;
+  /** Whether a rejection of its transport says that our own side did not send it, or not all of it. */
+  readonly isUnsent: (cause: unknown, init: RequestInit) => boolean;
   /** The body of an answer, which it keeps elsewhere than in the answer. */
   readonly readData: (init: RequestInit) => unknown;
   /** Its own error of a request that has failed; undefined where it has none. */

@@ -34,7 +34,7 @@ export function refusalOf(
   const { context, request, init } = attempt;
   const { input, isLocal } = request;
   // The error of fetch says what is wrong with the arguments.
-  if (wasSpent || !isSendable(input, init) || context.client?.isUnsent(cause))
+  if (wasSpent || !isSendable(input, init) || context.client?.isUnsent(cause, init))
     return { error: cause };
   if (process.env.NODE_ENV !== 'production') {
     const known = explain(attempt, cause);
