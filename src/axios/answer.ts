@@ -1,10 +1,12 @@
 import { toUrl } from '../core/lib/input/url.ts';
 import { listHeaders } from './headers.ts';
-import type { Answer } from './types.ts';
+import type { Answer, AxiosFailure, Sender } from './types.ts';
 
 /** A Node stream, as far as it is used here. */
 export interface NodeStream {
   readonly destroyed?: boolean;
+  /** Its error; null without one. */
+  readonly errored?: unknown;
   readonly destroy: (error?: Error) => unknown;
   readonly once: (event: 'close', listener: () => void) => unknown;
   readonly listenerCount: (event: 'error') => number;
@@ -28,13 +30,32 @@ const isBinary = (data: unknown): data is ArrayBuffer | ArrayBufferView<ArrayBuf
 
 const toName = (data: unknown): string => Object.prototype.toString.call(data);
 
-/** Converts an axios response for the policy: its status and headers and, if it is still unread, its body. */
-export function toResponse(answer: Answer, askedUrl: string): Response {
+/**
+ * The answer behind an error of axios. In Node its error has none, or one without a body, where axios itself gave up:
+ * the body broke off, cannot be decompressed or is too long, or there are too many redirects.
+ */
+export function answerTo({ response, request }: AxiosFailure): Answer | undefined {
+  if (response || !request) return response;
+  // Of several, where it follows redirects, the latest.
+  const latest = Reflect.get(request, '_currentRequest') as Sender | undefined;
+  const { res } = latest ?? request;
+  if (!res) return undefined;
+  const { statusCode: status, statusMessage: statusText, headers } = res;
+  return { status, statusText, headers, request, config: {} };
+}
+
+/**
+ * Converts an axios response for the policy: its status and headers and, if it is still unread, its body. A body that
+ * axios could not read fails with `error`.
+ */
+export function toResponse(answer: Answer, askedUrl: string, error?: AxiosFailure): Response {
   const { status, statusText, headers: bag, request } = answer;
   // The answer to a file: URL has no status.
   if (!(status >= 200 && status <= 599)) return Response.error();
   const headers = listHeaders(bag);
-  const body = /^(204|205|304)$/.test(`${status}`) ? null : bodyFor(answer.data, headers);
+  const isBroken = error && !('data' in answer) && status < 300;
+  const data = isBroken ? failingBody(error) : answer.data;
+  const body = /^(204|205|304)$/.test(`${status}`) ? null : bodyFor(data, headers);
   // Without the characters that a status text must not have.
   const text = (statusText ?? '').replaceAll(/[^\t -~]/g, '');
   const response = new Response(body, { status, statusText: text, headers });
@@ -49,6 +70,9 @@ export function toResponse(answer: Answer, askedUrl: string): Response {
     redirected: { value: end.href !== asked.href },
   });
 }
+
+const failingBody = (error: AxiosFailure): ReadableStream =>
+  new ReadableStream({ start: (controller) => controller.error(error) });
 
 /** The policy reads only JSON. For any other body it needs to know only whether there is one. */
 function bodyFor(data: unknown, headers: Headers): BodyInit | null {

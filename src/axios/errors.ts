@@ -4,6 +4,7 @@ import {
   isTimeoutError,
   reportFailure,
   reportOf,
+  type Failure,
   type FailureReport,
 } from '../core/internal.ts';
 import type { Answer, Axios, AxiosFailure, Config } from './types.ts';
@@ -79,6 +80,8 @@ export function copyFacts(from: unknown, to: unknown): void {
   if (Object(from) !== from) return;
   const own = reportOf(to, 0).failure;
   const known = factsOf(from);
-  // axios's own timeout is not a timeout of Steadfetch.
-  reportFailure(to, own.kind === 'timeout' ? { ...known, failure: own } : known);
+  const { kind, processed } = known.failure;
+  // axios's own timeout is not a timeout of Steadfetch. That of a body is known to be one, by its headers.
+  const failure: Failure = kind === 'body' ? { kind: 'timeout', phase: 'body', processed } : own;
+  reportFailure(to, own.kind === 'timeout' ? { ...known, failure } : known);
 }

@@ -8,7 +8,14 @@ import {
 } from '../core/internal.ts';
 import { originOf } from '../core/lib/input/url.ts';
 import { firstOf } from '../core/lib/abort.ts';
-import { isNodeStream, isWebStream, type NodeStream, readData, toResponse } from './answer.ts';
+import {
+  answerTo,
+  isNodeStream,
+  isWebStream,
+  type NodeStream,
+  readData,
+  toResponse,
+} from './answer.ts';
 import { forSending } from './body.ts';
 import { copyFacts, toAxiosError } from './errors.ts';
 import { changeHeaders } from './headers.ts';
@@ -40,9 +47,12 @@ export interface AxiosInit extends SteadyInit, Pick<ClientInit, 'credentialNames
   readonly sent: Sent;
 }
 
-/** axios's codes of a request that it did not send. */
+/** axios's codes of a request that it did not send, or not to its end: the last where the app has closed its stream. */
 const unsent =
-  /^ERR_(?:BAD_OPTION|BAD_OPTION_VALUE|BAD_REQUEST|NOT_SUPPORT|INVALID_URL|FORM_DATA_TOO_DEEP)$/;
+  /^ERR_(?:BAD_OPTION|BAD_OPTION_VALUE|BAD_REQUEST|NOT_SUPPORT|INVALID_URL|FR_MAX_BODY_LENGTH_EXCEEDED|CANCELED)$/;
+
+/** A Node stream of the app's has failed. One that is piped does not fail with its receiver. */
+const isErrored = (data: unknown): boolean => isNodeStream(data) && !!data.errored;
 
 const answerOf = ({ answer, failed }: Sent): Answer | undefined => answer ?? failed?.error.response;
 
@@ -50,7 +60,9 @@ const answerOf = ({ answer, failed }: Sent): Answer | undefined => answer ?? fai
 export function clientOf(axios: Axios): Client {
   return {
     transport: (_, init, progress) => transmit(init as AxiosInit, progress),
-    isUnsent: (cause) => unsent.test(`${(cause as AxiosFailure | undefined)?.code}`),
+    isUnsent: (cause, init) =>
+      unsent.test(`${(cause as AxiosFailure | undefined)?.code}`) ||
+      isErrored((init as AxiosInit).sent.given.data),
     readData: (init) => readData(answerOf((init as AxiosInit).sent)),
     errorOf: (init) => (init as AxiosInit).sent.failed?.error,
     errorMaker(init) {
@@ -86,8 +98,8 @@ async function transmit(init: AxiosInit, progress: Progress): Promise<Response> 
     return toResponse(sent.answer, url);
   } catch (error) {
     sent.failed = { error: error as AxiosFailure };
-    const { response } = sent.failed.error;
-    if (response) return toResponse(response, url);
+    const answer = answerTo(sent.failed.error);
+    if (answer) return toResponse(answer, url, sent.failed.error);
     throw error;
   }
 }

@@ -56,15 +56,24 @@ export interface Answer {
 }
 
 /** The object that sent a request: an XMLHttpRequest, or a ClientRequest of Node. */
-interface Sender {
+export interface Sender {
   readonly responseURL?: string | undefined;
-  readonly res?: { readonly responseUrl?: string | undefined } | undefined;
+  readonly res?: IncomingAnswer | undefined;
   readonly destroy?: (() => void) | undefined;
+}
+
+/** An answer as Node has received it. */
+interface IncomingAnswer {
+  readonly statusCode: number;
+  readonly statusMessage: string;
+  readonly headers: AxiosHeaderBag;
+  readonly responseUrl?: string | undefined;
 }
 
 export type AxiosFailure = Error & {
   readonly code?: string;
   readonly response?: Answer;
+  readonly request?: Answer['request'];
   config?: object;
 };
 

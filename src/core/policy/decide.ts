@@ -219,7 +219,8 @@ function isGlitch({ failure, reason, operation, context }: FailedAttempt): boole
   const isFirst = operation.retriedFor.length === 0 && retryAfterMs === undefined;
   // 529 says that the server is overloaded already: no fast retry.
   const isTransient = kind === 'network' || (reason === 'unavailable' && status !== 529);
-  return !!context.isAlone && isFirst && isTransient;
+  // The app's own `retry` would count it as one of few, all of which are needed to reach as far as React Query's.
+  return !!context.isAlone && !context.isCounted && isFirst && isTransient;
 }
 
 /** The wait without Retry-After and limits, in milliseconds. */

@@ -214,6 +214,37 @@ test.each([
   },
 );
 
+const ownDelays = [
+  [500, 0, 1500],
+  [500, 1000, 1500],
+  [500, 5000, 1500],
+  [2000, 0, 6000],
+  [2000, 1000, 6000],
+  // Another one is answered at 4.5 s, and the attempt at 6 s fails all the same.
+  [2000, 5000, 6000],
+] as const;
+
+test.each(
+  ([503, 500, 'network'] as const).flatMap((cause) =>
+    ownDelays.map((one) => [cause, ...one] as const),
+  ),
+)(
+  'a broken endpoint (%s) with a `retryDelay` of %i ms, beside one that is polled every %i ms, is told with the last retry of React Query alone',
+  async (cause, retryDelay, refetchInterval, failed) => {
+    const rig = createRig({ health: {} });
+    new QueryObserver(rig.client, {
+      queryKey: ['/me'],
+      queryFn: () => rig.steady.json<string>(`${api}/me`),
+      refetchInterval: refetchInterval || false,
+    }).subscribe(() => {});
+    await rig.time.advance(5500);
+    rig.server.plan('/items', ...Array.from({ length: 100 }, () => cause));
+    expect((await askWith(rig, { retryDelay })).failed).toBe(failed);
+    const last = rig.events.findLast(({ type }) => type === 'decision');
+    expect(last).toMatchObject({ decision: { kind: 'stop', reason: 'paused-too-long' } });
+  },
+);
+
 async function askWith(rig: Rig, own: object): Promise<{ failed?: number }> {
   const from = rig.elapsed();
   const told: { failed?: number } = {};

@@ -9,9 +9,10 @@ import type { Effect } from '../../operation/parts/effects.ts';
 import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
 import type { ForeignAnswer } from '../../operation/facts.ts';
-import { checkFiles, mayBeCached, requestOf } from '../init.ts';
-import { isStream } from './body/media-type.ts';
+import { checkFiles, isStream, mayBeCached, requestOf } from '../init.ts';
+import { isStream as isStreamed } from './body/media-type.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
+import { isUnread, OwnStream } from './own-side.ts';
 import type { Sending } from './sending.ts';
 import { bodyBytes, headersLimitOf, type Limited, measureText } from './headers-limit.ts';
 import type { Line, Lines } from './line.ts';
@@ -31,8 +32,8 @@ export interface Client {
     init: RequestInit,
     progress: Progress,
   ) => Promise<Response>;
-  /** Whether a rejection of its transport says that nothing was sent. */
-  readonly isUnsent: (cause: unknown) => boolean;
+  /** Whether a rejection of its transport says that our own side did not send it, or not all of it. */
+  readonly isUnsent: (cause: unknown, init: RequestInit) => boolean;
   /** The body of an answer, which it keeps elsewhere than in the answer. */
   readonly readData: (init: RequestInit) => unknown;
   /** Its own error of a request that has failed; undefined where it has none. */
@@ -85,6 +86,8 @@ export class Attempt implements EventListenerObject {
   init: RequestInit;
   /** Aborted when the caller aborts, or when its time limit is over. */
   readonly signal: AbortSignal;
+  /** The app's own stream that its body is read from. */
+  source: OwnStream | undefined;
   /** Undefined where it asks no server. */
   sending: Sending | undefined;
   /** The size of its body, about. */
@@ -173,6 +176,7 @@ export class Attempt implements EventListenerObject {
     // Not as a method: a browser's fetch refuses any `this` but its window.
     const { transport, client, emitter, clock } = context;
     silence.recordProgress();
+    this.#readThrough();
     if (this.#number > 0) silence.awaitHeaders();
     else {
       this.#number = context.nextRequest();
@@ -229,7 +233,7 @@ export class Attempt implements EventListenerObject {
   receiveHeaders(answer: Response): void {
     const { init, request } = this;
     const headers = init.headers ?? requestOf(request.input)?.headers;
-    if (isStream(answer, { headers } as ForeignAnswer)) this.allowQuiet();
+    if (isStreamed(answer, { headers } as ForeignAnswer)) this.allowQuiet();
     this.silence.awaitNothing();
     this.line?.receiveHeaders(this.silence, answer);
   }
@@ -314,6 +318,14 @@ export class Attempt implements EventListenerObject {
   recordOutcome(outcome: Outcome, error?: unknown, response?: Response): void {
     this.sending?.end(outcome, error, response);
     this.#emit(outcome);
+  }
+
+  #readThrough(): void {
+    const { body } = this.init;
+    // Another client has its own.
+    if (this.context.client || !isStream(body) || !isUnread(body)) return;
+    this.source = new OwnStream(body);
+    this.init = { ...this.init, body: this.source.body };
   }
 
   /** The limit grows with a text that is found to be long, while it is on its way. */

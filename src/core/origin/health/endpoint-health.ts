@@ -45,6 +45,8 @@ export class Health {
   isRejected = true;
   /** Whether the server answered with an error since the last success, so there is a network. */
   isAnswered = false;
+  /** Whether it has failed again after others had answered while it failed: then it is broken by itself. */
+  isBrokenAgain = false;
   /** When the latest attempt failed, if that failure is isolated. */
   #aloneAt = -Infinity;
   /** When the latest failed attempt was sent. */
@@ -105,6 +107,11 @@ export class Health {
     return true;
   }
 
+  /** Another one was answered before this failure, and after the first. */
+  recordBroken(): void {
+    this.isBrokenAgain = true;
+  }
+
   begin(now: number, isFollowed: boolean, isEarly: boolean): void {
     this.outage = { since: now, isFollowed };
     this.probes.begin(isEarly);
@@ -126,6 +133,7 @@ export class Health {
     this.failingSince = Infinity;
     this.isRejected = true;
     this.isAnswered = false;
+    this.isBrokenAgain = false;
     return this.release(now);
   }
 

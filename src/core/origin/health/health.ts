@@ -153,7 +153,9 @@ export class OriginHealth {
     const { endpoint, resource } = place;
     const own = this.#findOrOpen(endpoint);
     const origin = this.#origin;
-    const isNews = isDown(origin) || !this.isBroken(endpoint);
+    const isBroken = this.isBroken(endpoint);
+    const isNews = isDown(origin) || !isBroken;
+    if (isBroken && sentAt > this.#answered.elsewhereAt(endpoint)) own.recordBroken();
     const now = this.#clock.now();
     const isEarly = own.isFastRetry(sentAt);
     own.recordAlone(sentAt, now, this.#isHealthy());
@@ -259,6 +261,11 @@ export class OriginHealth {
     const isOnly = failed.size === 0 || (failed.size === 1 && failed.has(endpoint));
     const sinceMs = failingSince - answeredSentAt;
     return isOnly && this.#failing.areFew(endpoint) && sinceMs > 0 && sinceMs < forgetMs;
+  }
+
+  /** Whether it has failed again after others had answered since it began to fail. */
+  isBrokenAgain(endpoint: string): boolean {
+    return !!this.#endpoints.get(endpoint)?.isBrokenAgain;
   }
 
   /** How often the URL has failed since its last answer. */

@@ -4,7 +4,7 @@ import { createAlarm } from '../../lib/timer.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { PauseReason } from '../../policy/outcome.ts';
 import type { QueryRecord, QueryRecords } from './records.ts';
-import { retryTimes } from './react-query-alone.ts';
+import { ownWaitMs, retriesAlone, retryTimes } from './react-query-alone.ts';
 
 /** The last retry is sent before the end, and answered after it. */
 const lastProbeMs = 100;
@@ -35,7 +35,17 @@ export class QueryPauses {
     // Of a page that was loaded offline React Query does not know it, and shows its spinner.
     const isOffline = !onlineManager.isOnline() && !operation.owner.isUnproven();
     setFetchStatus(query, reason === 'offline' && isOffline ? 'paused' : 'fetching');
-    this.#limit(query, this.#endsAt(query, operation));
+    this.#limit(query, this.#endsAt(query, operation, reason));
+  }
+
+  /** An attempt has failed. Where its query's own `retryDelay` waits until its pause would be over, it was the last. */
+  recordFailure(query: Query, operation: Operation, nowMs: number): void {
+    const waitMs = ownWaitMs(query, operation);
+    const down = operation.route.down();
+    if (waitMs === undefined || !down) return;
+    const aloneUntil = operation.attempt > retriesAlone(operation) ? nowMs : undefined;
+    if (nowMs + waitMs > this.#endsAt(query, operation, 'server-down', aloneUntil))
+      operation.errors.recordExpiry(down.admission.whyPaused(down.sent).retryAt);
   }
 
   /**
@@ -63,18 +73,22 @@ export class QueryPauses {
    * but an endpoint that goes on failing beside others that answer may be broken for long. So may one whose URL was
    * never answered, where others were and nothing else fails.
    */
-  #endsAt(query: Query, operation: Operation): number {
-    const reason = reasonOf(operation);
+  #endsAt(
+    query: Query,
+    operation: Operation,
+    reason: PauseReason | undefined,
+    aloneUntil?: number,
+  ): number {
     if (!isTrouble(reason)) return Infinity;
-    const endAt = (retryTimes(query, operation).at(-1) ?? 0) + lastProbeMs;
+    const endAt = aloneUntil ?? (retryTimes(query, operation).at(-1) ?? 0) + lastProbeMs;
     if (query.state.data !== undefined) return endAt;
     if (reason === 'rate-limited') return Infinity;
     if (!isShown(query)) return endAt;
     const now = this.#clock.now();
     if (isOnlyFailure(operation)) return Math.max(endAt, now);
     // At the end of an outage others are answered first, and it goes soon.
-    const record = this.#byQuery.of(query);
-    return Math.max(endAt, record.recordBroken(brokenFailures(operation), now, releaseMs));
+    const brokenAt = this.#byQuery.of(query).recordBroken(isBroken(operation), now);
+    return Math.max(endAt, isBrokenAgain(operation) ? now : brokenAt + releaseMs);
   }
 
   /** Bounds the pause of a query. */
@@ -86,7 +100,7 @@ export class QueryPauses {
   #expire(query: Query, { operation, limitAt }: QueryRecord): void {
     if (!operation || !this.#isIts(query, operation)) return;
     const now = this.#clock.now();
-    const endAt = this.#endsAt(query, operation);
+    const endAt = this.#endsAt(query, operation, reasonOf(operation));
     // React Query itself gives nothing up in a hidden tab.
     const isAsleep = now - limitAt > latestMs || !focusManager.isFocused();
     if (endAt <= now && !isAsleep) operation.pauses.each('expire');
@@ -113,9 +127,10 @@ function isShown(query: Query): boolean {
 const isOnlyFailure = ({ route: { at } }: Operation): boolean =>
   !!at?.admission.origin.health.isOnlyFailure(at.sent);
 
-/** How often its URL has failed, where other endpoints are answered meanwhile. */
-function brokenFailures({ route: { at } }: Operation): number {
-  if (!at) return 0;
-  const { health } = at.admission.origin;
-  return health.isBroken(at.sent.endpoint) ? health.failuresOf(at.sent.resource) : 0;
-}
+/** Whether other endpoints are answered while its own fails. */
+const isBroken = ({ route: { at } }: Operation): boolean =>
+  !!at?.admission.origin.health.isBroken(at.sent.endpoint);
+
+/** And it has failed once more since. */
+const isBrokenAgain = ({ route: { at } }: Operation): boolean =>
+  !!at?.admission.origin.health.isBrokenAgain(at.sent.endpoint);

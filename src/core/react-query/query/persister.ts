@@ -88,7 +88,7 @@ function read<T, K extends QueryKey>(
   // This is before React Query asks what follows.
   const onFail = (error: unknown): void => {
     inDevelopment(() => warnIfUnlinked(shared.operations, query, operation, error, !!link.isRead));
-    recordFailure(shared, operation, error);
+    recordFailure(shared, query, operation, error);
   };
   const waitForTurn = (): Promise<void> | undefined =>
     isKeptBack(operation) || isBehind(shared, query, operation)
@@ -132,12 +132,16 @@ function read<T, K extends QueryKey>(
  * over the network does not know: without that React Query would ask again and again while the device is offline.
  */
 function recordFailure(
-  { clock, ledger, connectivity }: PersisterContext,
+  { clock, ledger, lifecycle, connectivity }: PersisterContext,
+  query: Query,
   operation: Operation,
   error: unknown,
 ): void {
   const nowMs = clock.now();
-  if (operation.phase.kind !== 'ended') ledger.add(operation, error, nowMs);
+  if (operation.phase.kind !== 'ended') {
+    ledger.add(operation, error, nowMs);
+    lifecycle.pauses.recordFailure(query, operation, nowMs);
+  }
   const { operation: sender, failure } = reportOf(error, nowMs);
   const isCertain = failure.kind === 'network' || failure.kind === 'timeout';
   if (!sender && (isCertain || failure.kind === 'error'))

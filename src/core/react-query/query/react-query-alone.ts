@@ -12,15 +12,28 @@ const leastRetries = 3;
 /** More retries than that last longer than any pause. */
 const mostRetries = 10;
 
+/** How often React Query alone would retry. */
+export const retriesAlone = (operation: Operation): number =>
+  Math.max(leastRetries, Math.min(mostRetries, operation.policyOf({}).maxRetries));
+
 /** When React Query alone would retry, and give up at the last: by the query's own `retryDelay`, if it has one. */
 export function retryTimes({ options: { retryDelay } }: Query, operation: Operation): number[] {
-  const retries = Math.max(leastRetries, Math.min(mostRetries, operation.policyOf({}).maxRetries));
   const own = instanceBehind(retryDelay) ? undefined : retryDelay;
   let at = operation.ref.startedAt;
-  return Array.from({ length: retries }, (_, retry) => {
+  return Array.from({ length: retriesAlone(operation) }, (_, retry) => {
     at += answerMs + (ownMs(own, retry, operation) ?? usualMs(retry));
     return at;
   });
+}
+
+/** How long the query's own `retryDelay` waits after its latest failure; undefined if it has none. */
+export function ownWaitMs(
+  { options: { retryDelay } }: Query,
+  operation: Operation,
+): number | undefined {
+  return instanceBehind(retryDelay)
+    ? undefined
+    : ownMs(retryDelay, operation.attempt - 1, operation);
 }
 
 const usualMs = (retry: number): number => Math.min(longestRetryMs, firstRetryMs * 2 ** retry);

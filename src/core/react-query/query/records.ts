@@ -25,8 +25,8 @@ export class QueryRecord {
   /** When its pause is to end. */
   limitAt: number = Infinity;
   #alarm: Alarm | undefined;
-  /** Others are answered while its endpoint fails: since when, and how often it had failed then. */
-  #broken: { readonly since: number; readonly failures: number } | undefined;
+  /** When it was known that others are answered while its endpoint fails. */
+  #brokenAt = Infinity;
 
   /** The client of the app. */
   #client: QueryClient | undefined;
@@ -72,15 +72,10 @@ export class QueryRecord {
     this.fallback = fallback;
   }
 
-  /**
-   * How often in a row its endpoint has failed while others are answered; 0 where they are not.
-   * @returns when it is taken for broken by itself: once it fails again, or after `leastMs`.
-   */
-  recordBroken(failures: number, now: number, leastMs: number): number {
-    this.#broken = failures > 0 ? (this.#broken ?? { since: now, failures }) : undefined;
-    if (!this.#broken) return Infinity;
-    const { since, failures: before } = this.#broken;
-    return failures > before ? now : since + leastMs;
+  /** Whether others are answered while its endpoint fails. @returns since when that is known; `Infinity` where it is not so. */
+  recordBroken(isBroken: boolean, now: number): number {
+    this.#brokenAt = isBroken ? Math.min(this.#brokenAt, now) : Infinity;
+    return this.#brokenAt;
   }
 
   /** Its pause is bounded from now on, by an alarm that `create` makes. */
