@@ -238,6 +238,7 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
   readonly createdAt: number;
   /** Attempts made so far, in whatever tab: those that have sent something, or have failed without. */
   readonly attempts: number;
+  /** When the last attempt has failed; while one is under way, when that began. */
   readonly lastAttemptAt: number | undefined;
   /** When it is sent next; undefined while it waits behind an older one of its scope, and at its end. */
   readonly nextRetryAt: number | undefined;

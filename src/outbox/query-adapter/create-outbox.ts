@@ -113,7 +113,8 @@ function createCore<H extends AnyOutboxHandlers>(
   // Times on the disk are those of the clock on the wall, which all tabs share.
   const clock = instance.wall;
   return new OutboxCore({
-    sender: { ...instance, clock, fetch: steady.fetch },
+    clock,
+    sender: { ...instance, fetch: steady.fetch },
     network: instance.network,
     ports: config.ports ?? browserPorts(),
     name,
