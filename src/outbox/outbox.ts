@@ -160,6 +160,9 @@ export class OutboxCore {
     return this.entries.discard(id, error);
   };
 
+  readonly edit = (id: string, variables: unknown): Promise<string | undefined> =>
+    this.entries.edit(id, variables, this.#enqueuer.turn());
+
   get display(): Display {
     return this.#parts.display;
   }

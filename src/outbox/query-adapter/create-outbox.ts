@@ -157,8 +157,8 @@ function make<const H extends AnyOutboxHandlers>(
   checkValues(config);
   const handlers = defineHandlers(config.handlers, instance.policy);
   const core = createCore(config, instance, databaseName(name, user), handlers);
-  const { display, entries, discard, clear } = core;
-  const { list, find, retry, retryAll, edit } = entries;
+  const { display, entries, edit, discard, clear } = core;
+  const { list, find, retry, retryAll } = entries;
   const { getState, onChange } = display;
   let markUsed: (() => void) | undefined;
   const submit: OutboxCore['submit'] = (...given) => {
