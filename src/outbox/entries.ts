@@ -23,6 +23,8 @@ export interface OutboxFilter<THandler extends string = string> {
 export class Entries {
   readonly #parts: OutboxParts;
   readonly #forget: Forget;
+  /** The latest edit of each entry: it is given the one that is called after it. */
+  readonly #edits: Map<string, (later: Promise<string | undefined>) => void> = new Map();
 
   constructor(parts: OutboxParts, forget: Forget) {
     this.#parts = parts;
@@ -50,8 +52,7 @@ export class Entries {
   };
 
   readonly find = async (id: string): Promise<OutboxEntry | undefined> => {
-    await this.#parts.storage.ready();
-    const entry = await this.#parts.engine.store.find(id);
+    const entry = await this.#find(id);
     return entry?.id === id && !this.#isOver(entry) ? this.#show(entry) : undefined;
   };
 
@@ -71,10 +72,32 @@ export class Entries {
       await this.#send(id, (known) => redriveSafely(known, clock));
   };
 
-  /** @returns the new key; undefined when there is no such entry, or it is being sent. */
-  readonly edit = async (id: string, variables: unknown): Promise<string | undefined> => {
-    const { clock, codec, engine, handlers, links } = this.#parts;
-    const sealed = await codec.encode('outbox.edit', variables);
+  /** Of several at once the last is done, however long a cipher takes. `submitted`: the entry may be on its way to the disk. */
+  async edit(
+    id: string,
+    variables: unknown,
+    submitted: Promise<unknown>,
+  ): Promise<string | undefined> {
+    const sealing = this.#parts.codec.encode('outbox.edit', variables);
+    let later: Promise<string | undefined> | undefined;
+    const yieldTo = (edit: Promise<string | undefined>): void => void (later = edit);
+    const shown = submitted.then(() => this.#find(id));
+    const edited = Promise.all([shown, sealing])
+      .then(([entry, sealed]) => later ?? this.#edit(id, variables, sealed, !!entry?.isInDoubt))
+      .finally(() => this.#edits.get(id) === yieldTo && this.#edits.delete(id));
+    this.#edits.get(id)?.(edited);
+    this.#edits.set(id, yieldTo);
+    return edited;
+  }
+
+  /** `wasInDoubt`: it was shown to the user that it may have been done. */
+  async #edit(
+    id: string,
+    variables: unknown,
+    sealed: unknown,
+    wasInDoubt: boolean,
+  ): Promise<string | undefined> {
+    const { clock, engine, handlers, links } = this.#parts;
     return this.#change(id, async (entry) => {
       const definition = handlers.get(entry.handler);
       const ofHandler = definition && {
@@ -86,17 +109,13 @@ export class Entries {
       const given = { ...entry, ...none, variables: sealed, ...ofHandler };
       const edited = (await links?.refresh(given, this.#parts, engine.store.read)) ?? given;
       const { version, scope, parents, thing, variables: now } = edited;
-      const as = (known: Row): Row => ({
-        ...renew(known, clock),
-        version,
-        scope,
-        parents,
-        thing,
-        variables: now,
-      });
+      const as = (known: Row): Row | undefined =>
+        known.isInDoubt && !wasInDoubt
+          ? undefined
+          : { ...renew(known, clock), version, scope, parents, thing, variables: now };
       return this.#revive(id, as);
     });
-  };
+  }
 
   /** @returns whether there was something to discard. `error` is what its submission ends in. */
   async discard(id: string, error?: unknown): Promise<boolean> {
@@ -153,13 +172,17 @@ export class Entries {
     return isOurs ? 'this-tab' : 'another-tab';
   }
 
+  async #find(id: string): Promise<Row | undefined> {
+    await this.#parts.storage.ready();
+    return this.#parts.engine.store.find(id);
+  }
+
   async #change(
     id: string,
     act: (entry: Row) => Promise<Settled | undefined>,
   ): Promise<string | undefined> {
-    const { memory, receipts, others, storage, engine, onDue, onFollow, onChange } = this.#parts;
-    await storage.ready();
-    const entry = await engine.store.find(id);
+    const { memory, receipts, others, onDue, onFollow, onChange } = this.#parts;
+    const entry = await this.#find(id);
     if (!entry) return undefined;
     const settled = await act(entry);
     const after = settled?.row;
@@ -175,7 +198,7 @@ export class Entries {
     return after.id;
   }
 
-  #revive(id: string, as: (entry: Row) => Row): Promise<Settled | undefined> {
+  #revive(id: string, as: (entry: Row) => Row | undefined): Promise<Settled | undefined> {
     const { storage, engine } = this.#parts;
     return storage.writeShown(() => engine.revive(id, as));
   }
@@ -238,6 +261,7 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
   readonly createdAt: number;
   /** Attempts made so far, in whatever tab: those that have sent something, or have failed without. */
   readonly attempts: number;
+  /** When the last attempt has failed; while one is under way, when that began. */
   readonly lastAttemptAt: number | undefined;
   /** When it is sent next; undefined while it waits behind an older one of its scope, and at its end. */
   readonly nextRetryAt: number | undefined;

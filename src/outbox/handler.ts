@@ -274,8 +274,8 @@ export interface Failed {
   readonly wasSent: boolean;
   /** It was not made: the record that must be kept before its first request was not kept in time. */
   readonly isUnsent?: boolean;
-  /** When new credentials can be asked for, where it failed for want of them: in epoch milliseconds. */
-  readonly renewableAt?: number | undefined;
+  /** How long until new credentials can be asked for, where it failed for want of them. */
+  readonly renewableInMs?: number | undefined;
 }
 
 /** Ends that a user must decide on. All other ends of a policy are waits for an outbox. */
@@ -291,13 +291,13 @@ const finals: Partial<Record<StopReason, DeadReason>> = {
 
 /** When it is sent next, and when (at the soonest) the server has said; where that is no end that a user must decide on. */
 function planNext(
-  { failure, decision, renewableAt }: Failed,
+  { failure, decision, renewableInMs }: Failed,
   { nowMs, backoffMs }: Timing,
 ): { readonly nextRetryAt: number; readonly notBefore?: number } {
   // The waits of the admission do not outlive its knowledge: a later attempt requests a permit again.
   const isOver = decision.reason === 'paused-too-long';
   const askedMs = failure.kind === 'http' && !isOver ? failure.retryAfterMs : undefined;
-  const noticeMs = renewableAt === undefined ? askedMs : Math.max(0, renewableAt - nowMs);
+  const noticeMs = renewableInMs === undefined ? askedMs : Math.max(0, renewableInMs);
   const waitMs =
     decision.kind === 'retry' ? decision.delayMs : Math.max(backoffMs(), noticeMs ?? 0);
   return { nextRetryAt: nowMs + waitMs, ...(noticeMs && { notBefore: nowMs + noticeMs }) };
@@ -314,8 +314,8 @@ export function nextStepOf(
   { maxAttempts, maxAgeMs }: Limits,
   timing: Timing,
 ): NextStep {
-  const { decision, wasSent, isUnsent, renewableAt } = failed;
-  const isSignedOut = renewableAt !== undefined;
+  const { decision, wasSent, isUnsent, renewableInMs } = failed;
+  const isSignedOut = renewableInMs !== undefined;
   const end = decision.kind === 'stop' && !isSignedOut ? finals[decision.reason] : undefined;
   // A request that could not be sent will not be a better one; what is paused was none.
   if (end) return { kind: 'dead', reason: end };

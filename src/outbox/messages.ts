@@ -1,4 +1,4 @@
-import type { Clock } from '../core/lib/clock.ts';
+import type { Clock, SteadyClock } from '../core/lib/clock.ts';
 import { startAlarm } from '../core/lib/timer.ts';
 import { toUrl } from '../core/lib/input/url.ts';
 import type { Emitter, Operation, Pause, TabPorts } from '../core/internal.ts';
@@ -127,18 +127,22 @@ const nameOf = ({ id, claims }: AttemptRef): string => `${claims} ${id}`;
  * the others, and to those that open later.
  */
 export class Pauses {
-  readonly #post: (message: Message) => void;
+  readonly #send: (message: Message) => void;
+  readonly #clock: SteadyClock;
+  /** With times of the steady clock. */
   readonly #own: Map<string, Said> = new Map();
   readonly #received: Map<string, Said> = new Map();
 
-  constructor(post: (message: Message) => void) {
-    this.#post = post;
+  constructor(post: (message: Message) => void, clock: SteadyClock) {
+    this.#send = post;
+    this.#clock = clock;
   }
 
   /** The reason for which the attempt at an entry waits; undefined when it does not. */
   of(entry: AttemptRef & Pick<Row, 'state'>): Pause | undefined {
     const name = nameOf(entry);
-    const said = this.#own.get(name) ?? this.#received.get(name);
+    const own = this.#own.get(name);
+    const said = own ? this.#onWall(own) : this.#received.get(name);
     return entry.state === 'sending' ? said?.pause : undefined;
   }
 
@@ -152,7 +156,7 @@ export class Pauses {
     const said = { kind: 'paused', id, claims, pause: pauses.list[0]?.pause } as const;
     if (said.pause === this.#own.get(nameOf(said))?.pause) return;
     keep(said, this.#own);
-    this.#post(said);
+    this.#send(this.#onWall(said));
   }
 
   receive(said: Said): void {
@@ -162,11 +166,17 @@ export class Pauses {
   /** Asks the other tabs: this one is new, or has slept and heard nothing. */
   request(): void {
     this.#received.clear();
-    this.#post({ kind: 'here' });
+    this.#send({ kind: 'here' });
   }
 
   answer(): void {
-    for (const said of this.#own.values()) this.#post(said);
+    for (const said of this.#own.values()) this.#send(this.#onWall(said));
+  }
+
+  #onWall(said: Said): Said {
+    const { retryAt } = said.pause ?? {};
+    if (!said.pause || retryAt === undefined) return said;
+    return { ...said, pause: { ...said.pause, retryAt: retryAt - this.#clock.setBackMs() } };
   }
 }
 

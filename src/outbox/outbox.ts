@@ -28,7 +28,7 @@ export interface Delivered {
 
 export interface OutboxCoreContext extends Pick<
   OutboxPage,
-  'sender' | 'network' | 'name' | 'handlers' | 'parallel'
+  'clock' | 'sender' | 'network' | 'name' | 'handlers' | 'parallel'
 > {
   readonly ports: TabPorts;
   readonly cipher: OutboxCipher | undefined;
@@ -100,10 +100,9 @@ export class OutboxCore {
   }
 
   #createPage(context: OutboxCoreContext, mark: ClearMark): OutboxPage {
-    const { sender, network, ports, name, handlers, cipher, links, parallel } = context;
-    const { clock } = sender;
+    const { clock, sender, network, ports, name, handlers, cipher, links, parallel } = context;
     const others = new OtherTabs(ports, name, this.#listenToTabs());
-    const pauses = new Pauses((message) => others.post(message));
+    const pauses = new Pauses((message) => others.post(message), sender.clock);
     return {
       name,
       clock,
@@ -160,6 +159,9 @@ export class OutboxCore {
     await this.#enqueuer.turn();
     return this.entries.discard(id, error);
   };
+
+  readonly edit = (id: string, variables: unknown): Promise<string | undefined> =>
+    this.entries.edit(id, variables, this.#enqueuer.turn());
 
   get display(): Display {
     return this.#parts.display;
@@ -385,7 +387,10 @@ export class OutboxCore {
     } else if (change.kind === 'too-new') {
       others.post({ kind: 'ended', id });
     } else if (change.kind === 'again' && row) {
-      receipts.report(entry, { error, decision, retryAt: row.nextRetryAt });
+      const { nextRetryAt } = row;
+      const setBackMs = this.#context.sender.clock.setBackMs();
+      const retryAt = nextRetryAt === undefined ? undefined : nextRetryAt + setBackMs;
+      receipts.report(entry, { error, decision, retryAt });
       this.#successes.recheck(originOfLane(row.lane), change.decidedAt);
     }
   }

@@ -8,6 +8,7 @@ import type { Change } from '../../src/outbox/store/transitions.ts';
 import type { Fence } from '../../src/outbox/store/schema.ts';
 import { laneOf, type NewRow, type Row, untried } from '../../src/outbox/store/row.ts';
 import { openNetwork } from '../core/origin/open-network.ts';
+import { createSteadyClock } from '../../src/core/lib/clock.ts';
 import { createVirtualClock, epochMs, type VirtualClock } from '../core/origin/virtual-clock.ts';
 import { replace } from './replace.ts';
 import { settle } from './rig.ts';
@@ -64,6 +65,7 @@ function rig(change: (store: RowStore) => RowStore = (store) => store, parallel 
     });
   const worker: Worker = new Worker({
     clock,
+    steady: createSteadyClock(clock),
     random: () => 0,
     store,
     network: {

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { createSteadyClock } from '../../src/core/lib/clock.ts';
+import { createVirtualClock } from '../core/origin/virtual-clock.ts';
 import { Pauses, type Message } from '../../src/outbox/messages.ts';
 import type { Row } from '../../src/outbox/store/row.ts';
 import { createBrowser, settle, shop, type TestBrowser, type TestTab } from './rig.ts';
@@ -15,6 +17,14 @@ async function openHeld(browser: TestBrowser): Promise<Shop> {
   tab.outbox.submit('order', 2);
   await browser.pass(200);
   return tab;
+}
+
+/** The second order waits, because the answer to the first asks for a pause. */
+async function waitFor({ outbox }: Shop, browser: TestBrowser): Promise<void> {
+  outbox.submit('order', 1);
+  await browser.pass(100);
+  outbox.submit('order', 2);
+  await browser.pass(200);
 }
 
 /** What a tab shows: each entry, and the counts. */
@@ -45,6 +55,30 @@ test('an entry that waits at the gate is paused and not sent, until it goes', as
   expect(await shownBy(tab)).toBe('1 pending, 2 sending; due 0, waiting 1, sending 1, paused 0');
   expect(await outbox.list({ state: 'paused' })).toEqual([]);
   expect((await outbox.list({ state: 'sending' })).map(({ variables }) => variables)).toEqual([2]);
+});
+
+test('times are shown by the clock on the wall, here and in other tabs, also where that was set back', async () => {
+  const browser = createBrowser();
+  const { clock } = browser;
+  const other = browser.openTab({ handlers: shop });
+  const before = browser.openTab({ handlers: shop });
+  await browser.pass(100);
+  clock.jump(-3_600_000);
+  // This page was here before.
+  browser.server.rule = (arrival) => arrival.answer(429, {}, { 'retry-after': '30' });
+  await waitFor(before, browser);
+  const later = browser.openTab({ handlers: shop });
+  await browser.pass(200);
+  for (const { outbox } of [before, other, later]) {
+    const [first, second] = await outbox.list();
+    expect([first?.state, second?.state]).toEqual(['pending', 'paused']);
+    for (const at of [first?.nextRetryAt, second?.pause?.retryAt])
+      expect(Math.round(((at ?? NaN) - clock.now()) / 10_000)).toBe(3);
+  }
+  clock.jump(-3_600_000);
+  await browser.pass(100);
+  const [paused] = await before.outbox.list({ state: 'paused' });
+  expect(Math.round(((paused?.pause?.retryAt ?? NaN) - clock.now()) / 10_000)).toBe(3);
 });
 
 test('every tab shows what one of them has paused, also one that is opened later', async () => {
@@ -111,7 +145,10 @@ test('an entry that was paused by a tab that has died, and by its heir, is count
 
 test('what is said of an attempt says nothing of the next one, nor of a row that is not sent', () => {
   const posted: Message[] = [];
-  const pauses = new Pauses((message) => void posted.push(message));
+  const pauses = new Pauses(
+    (message) => void posted.push(message),
+    createSteadyClock(createVirtualClock()),
+  );
   const paused = { reason: 'offline', retryAt: undefined } as const;
   const row = { id: 'a', state: 'sending', claims: 2 } as Row;
   pauses.receive({ kind: 'paused', id: 'a', claims: 2, pause: paused });

@@ -119,8 +119,26 @@ export async function settle(): Promise<void> {
  */
 export const longestStepMs = 4000;
 
+/** As in browsers, `performance.now` counts the time that is awake, also where the wall clock is set back. */
+function createBrowserClock(): VirtualClock {
+  const clock = createVirtualClock();
+  let setMs = 0;
+  return {
+    ...clock,
+    jump(ms) {
+      setMs += ms;
+      clock.jump(ms);
+    },
+    sleep(ms) {
+      setMs += ms;
+      clock.sleep(ms);
+    },
+    elapsedMs: () => clock.elapsed() - setMs,
+  };
+}
+
 /** A browser with a database of its own. */
-export function createBrowser({ clock = createVirtualClock(), seed = 1 } = {}): TestBrowser {
+export function createBrowser({ clock = createBrowserClock(), seed = 1 } = {}): TestBrowser {
   browsers += 1;
   const name = `outbox ${browsers}`;
   const ears = new Map<object, (message: unknown) => void>();

@@ -254,7 +254,7 @@ describe.each([
     const settled = await store.recordEnd(second, tabA, again(2000), 1600);
     expect(settled?.next).toMatchObject({ id: '1' });
     expect(await claim(store, 1, tabA, 1600)).toMatchObject({ id: '1' });
-    expect(await store.claim(2, tabA, 2000)).toEqual(notNow);
+    expect(await store.claim(2, tabA, 2000)).toMatchObject({ row: undefined, next: { id: '1' } });
   });
 
   test('one that was being sent when its tab died goes behind an older one that has come back', async () => {
@@ -271,6 +271,24 @@ describe.each([
     const settled = await store.recordEnd(await claim(store, 1), tabA, done, 1000);
     expect(settled?.next).toMatchObject({ id: '2' });
     expect(await claim(store, 2, next)).toMatchObject({ isInDoubt: true });
+  });
+
+  test('of two that were being sent when their tab died, the older goes once the younger is behind it', async () => {
+    const store = await start();
+    await store.add(scoped('1'), tabA, 1000);
+    await store.add(scoped('2', { owner: 'b' }), tabB, 1000);
+    await store.recordEnd(await claim(store, 1), tabA, dead(false), 1000);
+    const younger = await claim(store, 2, tabB);
+    await store.revive('1', tabA, 1000);
+    await store.recordEnd(younger, tabB, again(1000), 1000);
+    await claim(store, 1);
+    // The tab of the second one claims it before that of the first one has taken its own.
+    const rows = await store.list('sending', 0, 10);
+    expect(rows.map(({ id }) => id)).toEqual(['1']);
+    const next = { owner: 'b', token: 'b2' };
+    await store.adopt(next, 'b1', 1000);
+    expect(await store.claim(2, next, 1000)).toMatchObject({ row: undefined, next: { id: '1' } });
+    expect(await claim(store, 1)).toMatchObject({ id: '1', isInDoubt: true });
   });
 
   test('a user sends a dead one again, as this tab’s own, or what waits at once', async () => {
@@ -413,6 +431,17 @@ describe.each([
       { lane: 'order', due: [1, 3], nextAt: 5000 },
     ]);
     expect(await store.find('2')).toMatchObject({ nextRetryAt: 61_000, notBefore: 51_000 });
+  });
+
+  test('a wait begins with the end of an attempt: the clock may have been ahead for as long as that lasted', async () => {
+    const store = await start();
+    await store.add(row('1'), tabA, 1000);
+    const told = { ...again(3_660_000), decidedAt: 3_600_000, notBefore: 3_660_000 };
+    await store.recordEnd(await claim(store, 1), tabA, told, 3_600_000);
+    // The clock is right again, and the tab is gone.
+    const next = { owner: 'a', token: 'a2' };
+    await store.adopt(next, 'a1', 100_000);
+    expect(await store.find('1')).toMatchObject({ nextRetryAt: 160_000, notBefore: 160_000 });
   });
 
   test('what is kept only after the clock was set back is due', async () => {

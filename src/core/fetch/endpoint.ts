@@ -1,6 +1,6 @@
 import { inDevelopment } from '../lib/development.ts';
 import { callApp, reporterOf } from '../lib/input/callback.ts';
-import { toUrl } from '../lib/input/url.ts';
+import { normalizeEscapes, toUrl } from '../lib/input/url.ts';
 import type { ApiProfile } from './api.ts';
 
 /** Path segments that name one thing of many: numbers and dates, UUIDs, hex and other long tokens. */
@@ -15,7 +15,7 @@ const foldSegment = (segment: string): string => (id.test(segment) ? ':id' : seg
  */
 export function endpointOf(method: string, url: string): string {
   const path = url.replace(/[?#].*/s, '').replace(/^[a-z][\w+.-]*:(\/\/[^/]*)?|^\/\/[^/]*/i, '');
-  return `${method} ${path.replace(/[^/]+/g, foldSegment) || '/'}`;
+  return `${method} ${normalizeEscapes(path).replace(/[^/]+/g, foldSegment) || '/'}`;
 }
 
 /** Where a request goes, as its origin counts it. */

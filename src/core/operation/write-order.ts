@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { toUrl } from '../lib/input/url.ts';
+import { normalizeEscapes, toUrl } from '../lib/input/url.ts';
 import type { Processed } from '../policy/outcome.ts';
 import type {
   SentWrite,
@@ -276,12 +276,15 @@ export class WriteOrder {
   }
 }
 
-/** The resource that a URL names. Its query string counts; its fragment and a slash at the end of its path do not. */
+/**
+ * The resource that a URL names. Its query string counts; its fragment, a slash at the end of its path and the spelling
+ * of its characters do not.
+ */
 function resourceOf(url: string, base?: string): string {
   const parsed = toUrl(url, base);
   if (!parsed) return url;
   const { origin, pathname, search } = parsed;
-  return `${origin}${pathname.replace(/\/+$/, '')}${search}`;
+  return origin + normalizeEscapes(pathname.replace(/\/+$/, '') + search);
 }
 
 /** The fields that a PATCH of a JSON object sets; undefined for any other write. */

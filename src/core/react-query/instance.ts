@@ -15,7 +15,7 @@ import type { LoopContext } from '../operation/loop.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Network } from '../origin/origin.ts';
 import type { Origins } from '../origin/origins.ts';
-import type { Clock, Transport } from '../lib/clock.ts';
+import type { Clock, SteadyClock, Transport } from '../lib/clock.ts';
 import { isFunction, reject } from '../lib/input/check.ts';
 import type { MadeBy } from '../lib/input/made-by.ts';
 import { pageOf, warn } from '../lib/input/warn.ts';
@@ -35,6 +35,7 @@ export type InnerPersister = <T, K extends QueryKey>(
 
 /** The inside of an instance, for the hooks and entries. */
 export interface Instance extends LoopContext {
+  readonly clock: SteadyClock;
   /** The clock of this environment: what outlives the page is dated by it. */
   readonly wall: Clock;
   /** The record of each query. */

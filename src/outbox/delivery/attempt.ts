@@ -328,7 +328,7 @@ export class EntryAttempt extends Owner<Operation> {
       error,
       failure: shown.failure,
       isUnsent,
-      renewableAt: authAt,
+      renewableInMs: authAt && authAt - nowMs,
       decision,
       isInDoubt: isUnsent ? this.#running.entry.isInDoubt : isInDoubt,
       wasSent: wasOut,

@@ -70,7 +70,7 @@ export class Delivery {
   }
 
   async #make(running: Running, fence: Fence, isUrged: boolean): Promise<Attempt | undefined> {
-    const { sender, handlers, codec, memory, links } = this.#page;
+    const { clock, sender, handlers, codec, memory, links } = this.#page;
     const { entry } = running;
     const definition = handlers.get(entry.handler);
     const fill =
@@ -78,7 +78,7 @@ export class Delivery {
     const ready = await prepare(codec, entry, definition, fill);
     if ('reason' in ready) return this.#endUnready(definition, entry, ready);
     if (!definition) return undefined;
-    const spent = isUrged ? undefined : limitOf(entry, definition, sender.clock.now());
+    const spent = isUrged ? undefined : limitOf(entry, definition, clock.now());
     if (spent) return this.#bury(definition, entry, { reason: spent });
     const sent = await new EntryAttempt(sender, running, {
       ...ready,
@@ -160,8 +160,8 @@ export class Delivery {
     { entry, origin }: Running,
     failed: FailedAttempt,
   ): Promise<Attempt> {
-    const { sender, memory } = this.#page;
-    const { clock, random } = sender;
+    const { clock, sender, memory } = this.#page;
+    const { random } = sender;
     const { error, decision, isInDoubt } = failed;
     const isTimeout = failed.wasSent && failed.failure.kind === 'timeout';
     const timeouts = entry.timeouts + (isTimeout ? 1 : 0);

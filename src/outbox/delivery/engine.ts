@@ -50,6 +50,7 @@ export class Engine {
       ...page,
       ...listener,
       random: page.sender.random,
+      steady: page.sender.clock,
       store,
       attempt: (...given) => delivery.attempt(...given),
       onEnd: (...ended) => {

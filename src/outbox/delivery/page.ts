@@ -8,7 +8,7 @@ import type {
   TabPorts,
   WaitingWrites,
 } from '../../core/internal.ts';
-import type { Clock } from '../../core/lib/clock.ts';
+import type { Clock, SteadyClock } from '../../core/lib/clock.ts';
 import type { Codec } from '../codec.ts';
 import type { Receipts } from '../receipts.ts';
 import type { HandlerDefinition } from '../handler.ts';
@@ -21,7 +21,9 @@ import type { Backend } from '../store/schema.ts';
 import type { Change } from '../store/transitions.ts';
 import type { Running } from './due.ts';
 
+/** It measures by the steady clock of its instance; what it says of times is told by the clock on the wall. */
 export interface SenderContext extends LoopContext, Fetches {
+  readonly clock: SteadyClock;
   readonly waitingWrites: WaitingWrites;
 }
 
@@ -103,6 +105,7 @@ export interface EntryLinks {
 export interface OutboxPage {
   /** Of the database, and so of its locks. */
   readonly name: string;
+  /** On the wall. */
   readonly clock: Clock;
   readonly sender: SenderContext;
   readonly network: Network;

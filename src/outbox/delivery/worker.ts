@@ -1,4 +1,4 @@
-import { createSteadyClock, type Random, type SteadyClock } from '../../core/lib/clock.ts';
+import type { Random, SteadyClock } from '../../core/lib/clock.ts';
 import { sleep, startAlarm } from '../../core/lib/timer.ts';
 import { reasonOf } from '../store/disk.ts';
 import { isInPage, pageFence } from '../store/memory.ts';
@@ -23,6 +23,8 @@ export interface WorkerContext
     Pick<OutboxPage, 'clock' | 'network' | 'parallel' | 'clearing'>,
     Pick<EntryListener, 'onChange' | 'onDue' | 'onEnd'> {
   readonly random: Random;
+  /** Times on the disk are those of the wall clock; durations are not measured by it. */
+  readonly steady: SteadyClock;
   readonly store: RowStore;
   /** Makes one attempt; undefined when its end is not wanted any more. Never rejects. */
   readonly attempt: Delivery['attempt'];
@@ -45,7 +47,6 @@ const tries = 5;
 /** Sends the entries of the owners that this tab has, when they are due. */
 export class Worker {
   readonly #context: WorkerContext;
-  /** Times on the disk are those of the wall clock; durations are not measured by it. */
   readonly #clock: SteadyClock;
   readonly #slots: Map<number, Slot> = new Map();
   readonly #driven: Map<string, OwnedEntries> = new Map();
@@ -68,7 +69,7 @@ export class Worker {
 
   constructor(context: WorkerContext) {
     this.#context = context;
-    this.#clock = createSteadyClock(context.clock);
+    this.#clock = context.steady;
     this.#places = new Places(context.parallel);
     const { network } = context;
     let wasOffline = network.isOffline();
@@ -328,8 +329,8 @@ export class Worker {
     }
     if (this.#isConnected(slot)) this.#slots.delete(next.seq);
     for (const row of settled ? [settled.row, ...alsoChanged(settled)] : [])
-      if (row?.state === 'pending')
-        this.#driven.get(row.owner ?? '')?.add(row, this.#context.clock.now());
+      if (row?.owner !== undefined)
+        this.#driven.get(row.owner)?.add(row, this.#context.clock.now());
     this.check();
   }
 

@@ -118,7 +118,8 @@ function createCore<H extends AnyOutboxHandlers>(
   // Times on the disk are those of the clock on the wall, which all tabs share.
   const clock = instance.wall;
   return new OutboxCore({
-    sender: { ...instance, clock, fetch: steady.fetch },
+    clock,
+    sender: { ...instance, fetch: steady.fetch },
     network: instance.network,
     ports: config.ports ?? browserPorts(),
     name,
@@ -161,8 +162,8 @@ function make<const H extends AnyOutboxHandlers>(
   checkValues(config);
   const handlers = defineHandlers(config.handlers, instance.policy);
   const core = createCore(config, instance, databaseName(name, user), handlers);
-  const { display, entries, discard, clear } = core;
-  const { list, find, retry, retryAll, edit } = entries;
+  const { display, entries, edit, discard, clear } = core;
+  const { list, find, retry, retryAll } = entries;
   const { getState, onChange } = display;
   let markUsed: (() => void) | undefined;
   const submit: OutboxCore['submit'] = (...given) => {

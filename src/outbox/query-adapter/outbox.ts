@@ -180,7 +180,8 @@ export interface Outbox<
    * Sends an entry with other variables, under a new key. Where it may have been done already, it may
    * be done twice: `processed` says so. `retry`, `edit` and `discard` know it by the key from before, too.
    *
-   * @returns the new key; undefined when there is no such entry, or it is being sent.
+   * @returns the new key; undefined when there is no such entry, it is being sent, or it may have been done since the
+   *   call, because a cipher takes its time.
    */
   readonly edit: (idempotencyKey: string, variables: unknown) => Promise<string | undefined>;
   /** Forgets an entry. What is under way is broken off. @returns whether there was one. */

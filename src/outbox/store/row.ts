@@ -44,6 +44,7 @@ export interface Tried {
   readonly attempts: number;
   /** How often it was taken to be sent: an end is written by the tab that has taken it last. */
   readonly claims: number;
+  /** When the last attempt has failed; while one is under way, when that began. */
   readonly lastAttemptAt?: number | undefined;
   /** So many attempts have timed out: the next one has longer. */
   readonly timeouts: number;

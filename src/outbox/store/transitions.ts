@@ -167,12 +167,14 @@ function applyShown(
     timeouts: timeouts ?? row.timeouts,
     lastError: error ?? row.lastError,
     steps: steps ?? row.steps,
+    // Its next wait begins now, whatever the clock has done during the attempt.
+    lastAttemptAt: nowMs,
   };
   if (change.kind === 'again') {
     const { lane = row.lane, notBefore, nextRetryAt, decidedAt } = change;
     const again: Row = { ...tried, lane, state: 'pending', nextRetryAt, notBefore };
     // The clock was set back since.
-    return decidedAt > nowMs ? shift(again, nowMs - decidedAt) : again;
+    return decidedAt > nowMs ? { ...shift(again, nowMs - decidedAt), lastAttemptAt: nowMs } : again;
   }
   const { reason: deadReason, isBlocking } = change;
   const blocks = isBlocking ? row.blocks : undefined;
@@ -211,7 +213,8 @@ export async function unblock(
   links: RowLinks = noLinks,
 ): Promise<Row | undefined> {
   const head = scope === undefined ? undefined : await headOf(tx, scope);
-  if (head?.state !== 'pending' || head.owner === undefined) return undefined;
+  if (head?.owner === undefined) return undefined;
+  // One that was being sent when its tab died may have waited for the end of a younger one.
   if (head.nextRetryAt !== undefined) return head;
   if (await links.hold(tx, head)) return undefined;
   const due = { ...head, nextRetryAt: nowMs };

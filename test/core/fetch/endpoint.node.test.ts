@@ -18,6 +18,8 @@ test.each([
   ['/deadbeef/facade', 'GET /deadbeef/facade'],
   ['/customer-relationships', 'GET /customer-relationships'],
   ['//cdn.example/a/1', 'GET /a/:id'],
+  ['/%7Eme/%31%37', 'GET /~me/:id'],
+  ['/a%2fb', 'GET /a%2Fb'],
 ])('GET %s is %s', (url, endpoint) => {
   expect(endpointOf('GET', url)).toBe(endpoint);
 });

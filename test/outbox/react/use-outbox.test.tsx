@@ -166,6 +166,30 @@ test('a mutation shows that it is saved, each attempt, its wait and its success'
   expect(text()).toBe('success unsaved succeeded 2 5');
 });
 
+function Wait() {
+  const { mutate, target, entry } = useOutboxMutation(tab.outbox.mutationOptions('order'));
+  const { status, retryAt = NaN } = useMutationStatus(target);
+  const inS = Math.round((retryAt - browser.clock.now()) / 1000);
+  return (
+    <>
+      <p role="status">
+        {status} {inS} {retryAt === entry?.nextRetryAt ? 'as its entry' : 'unlike its entry'}
+      </p>
+      <button onClick={() => mutate('lamp')}>Order</button>
+    </>
+  );
+}
+
+test('a mutation waits until the time on the wall that its entry shows, after the clock was set back, too', async () => {
+  show(<Wait />);
+  browser.clock.jump(-3_600_000);
+  await press('Order');
+  await pass(200);
+  browser.server.arrivals[0]?.answer(503, {}, { 'retry-after': '60' });
+  await pass(200);
+  expect(text()).toMatch(/^waiting 6\d as its entry$/);
+});
+
 test('Cancel discards an entry, and says that its outcome is unknown once it was sent', async () => {
   show(<Order />);
   await press('Order');

@@ -10,6 +10,14 @@ export function toUrl(
   }
 }
 
+/** A part of a URL in one of its equivalent spellings: RFC 3986 §6.2.2, `%7e` and `~` are the same, `%2f` and `/` are not. */
+export function normalizeEscapes(part: string): string {
+  return part.replace(/%[\da-f]{2}/gi, (escaped) => {
+    const character = String.fromCharCode(parseInt(escaped.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : escaped.toUpperCase();
+  });
+}
+
 let last = { url: '', base: '' as string | undefined, origin: '' };
 
 /**

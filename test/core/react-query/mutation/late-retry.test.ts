@@ -213,17 +213,42 @@ describe.each(Object.entries(senders))('%s', (name, sender) => {
     expect(docs).toEqual({ '/docs?id=1': 'a', '/docs?id=2': 'b' });
   });
 
-  test.each(['/docs/1#top', '/docs/1/', '/x/../docs/1'])(
-    'a later write to %s is one to the same URL',
-    async (url) => {
-      const { sent } = await run(sender, {
-        earlier: put('draft 1'),
-        later: { ...put('draft 2'), url },
-        does: [503, 200],
-      });
-      expect(sent).toEqual(['PUT draft 1', 'PUT draft 2']);
-    },
-  );
+  test.each([
+    ['/docs/1', '/docs/1#top'],
+    ['/docs/1', '/docs/1/'],
+    ['/docs/1', '/x/../docs/1'],
+    ['/docs/1', '/docs/%31'],
+    ['/docs/~me', '/docs/%7Eme'],
+    ['/docs/%7eme', '/docs/%7Eme'],
+    ['/docs/a-b_c.d', '/docs/%61%2Db%5Fc%2ed'],
+    ['/docs/é', '/docs/%c3%a9'],
+    ['/docs/a b', '/docs/a%20b'],
+    ['/docs?q=~1', '/docs?q=%7E1'],
+    ['/docs/1', '/docs/1?'],
+  ])('after a write to %s, a later one to %s is one to the same URL', async (first, url) => {
+    const { sent } = await run(sender, {
+      earlier: { ...put('draft 1'), url: first },
+      later: { ...put('draft 2'), url },
+      does: [503, 200],
+    });
+    expect(sent).toEqual(['PUT draft 1', 'PUT draft 2']);
+  });
+
+  test.each([
+    ['/docs/a', '/docs/A'],
+    ['/docs/a%2Fb', '/docs/a/b'],
+    ['/docs/a%3Fb', '/docs/a?b'],
+    ['/docs/a%2Cb', '/docs/a,b'],
+    ['/docs/%257E', '/docs/~'],
+    ['/docs//1', '/docs/1'],
+  ])('after a write to %s, a later one to %s is one to another URL', async (first, url) => {
+    const { sent } = await run(sender, {
+      earlier: { ...put('a'), url: first },
+      later: { ...put('b'), url },
+      does: [503, 200],
+    });
+    expect(sent).toEqual(['PUT a', 'PUT b', 'PUT a']);
+  });
 
   test.runIf(keyed).each<[string, Write, Write, string]>([
     ['a PATCH by a PUT', { method: 'PATCH', text: 'a' }, put('b'), 'b'],
