@@ -48,7 +48,7 @@ test.each([
   [undefined, 'undefined'],
   [{ sku: 'lamp' }, '{"sku":"lamp"}'],
 ])('SafeForm with the variables %j is a TypeError before a press', (variables, shown) => {
-  const Form = SafeForm as (props: Record<string, unknown>) => ReactNode;
+  const Form = SafeForm as unknown as (props: Record<string, unknown>) => ReactNode;
   const tree = (
     <QueryClientProvider client={new QueryClient()}>
       <Form form="order" mutation={order} variables={variables} />
