@@ -379,9 +379,9 @@ export class World {
         fail(`delivered, or dead, or behind a dead one: ${JSON.stringify(row)}`);
     }
     await outbox.retryAll();
-    // A result is kept until its time by the clock of the wall.
+    // A result is kept for ten minutes by the clock of the wall, and what is old is looked for every ten minutes.
     if (this.#aheadMs < 0) this.browser.clock.jump(-this.#aheadMs);
-    await this.pass(700_000);
+    await this.pass(1_300_000);
     await this.check();
     deepEqual(await this.#store?.owners(), [], 'nobody owns anything');
     equal(this.tabs.at(-1)?.tab.locks(), 0, 'and no lock is held');
