@@ -256,6 +256,7 @@ export function createSleepDetector(clock: Clock): SleepDetector {
     check,
     watch: (onWake) => (until) => {
       const hadAny = waiting.size > 0;
+      if (until === 0 && !hadAny) return;
       if (until > 0) waiting.set(onWake, until);
       else waiting.delete(onWake);
       if (waiting.size === 0) clock.clearTimeout(timer);

@@ -7,7 +7,7 @@ import { isOffline, isUp, mayEnter, whyPaused } from './gates.ts';
 import type { Health } from './health/endpoint-health.ts';
 import { forgetMs, OriginHealth, type OutageListener } from './health/health.ts';
 import { Latency } from './health/latency.ts';
-import { nextWatcher, probeFirst, sendDue } from './due.ts';
+import { nextWatcher, planProbes, probeFirst, sendDue } from './due.ts';
 import type { Reach } from './health/unreadable.ts';
 import {
   type ConcurrencyCode,
@@ -96,16 +96,17 @@ export class Admission {
 
   /** Returns a permit if the attempt may be sent at once. */
   enter(target: Target): Permit | undefined {
-    const isOpen = this.isOpen(target);
-    this.#lastAskedAt = this.#context.clock.now();
-    return isOpen ? new GrantedPermit(this.#permits, target) : undefined;
+    const now = this.#context.clock.now();
+    this.#forgetOld(now);
+    this.#lastAskedAt = now;
+    return mayEnter(this.origin, target) ? new GrantedPermit(this.#permits, target) : undefined;
   }
 
   /** Waits for a permit. If the queue is full, the wait ends at once. */
   wait(request: Ask, listener: WaitListener): Waiter {
     const { queue, health, network, refusals } = this.origin;
-    this.#forgetOld();
     const now = this.#context.clock.now();
+    this.#forgetOld(now);
     this.#lastAskedAt = now;
     const limit = isUp(this.origin, request) ? this.#limit : {};
     const { maxQueued = Infinity, queueTimeoutMs: limitMs = Infinity } = limit;
@@ -170,7 +171,7 @@ export class Admission {
 
   /** Whether a new attempt may be sent at once. */
   isOpen(place: Place): boolean {
-    this.#forgetOld();
+    this.#forgetOld(this.#context.clock.now());
     return mayEnter(this.origin, place);
   }
 
@@ -212,7 +213,7 @@ export class Admission {
 
   /** Whether nothing waits, nothing is in flight and nothing is down. */
   isIdle(): boolean {
-    this.#forgetOld();
+    this.#forgetOld(this.#context.clock.now());
     return (
       !this.#isWaitedFor() && this.origin.inFlight.size === 0 && !this.origin.health.isAnyDown()
     );
@@ -234,8 +235,8 @@ export class Admission {
   }
 
   /** After a minute without requests an outage is forgotten: the next request is sent. */
-  #forgetOld(): void {
-    const isOld = this.#context.clock.now() - this.#lastAskedAt >= forgetMs;
+  #forgetOld(now: number): void {
+    const isOld = now - this.#lastAskedAt >= forgetMs;
     if (isOld && !this.#isWaitedFor()) this.outcomes.forget();
   }
 
@@ -247,9 +248,10 @@ export class Admission {
   /** Sends everything that is due, and sets the alarm for the next. */
   #pump(): void {
     const { network, queue, slowStart, watchers } = this.origin;
+    if (!this.#isWaitedFor() && watchers.size === 0) return this.#rest();
     network.sleepDetector.check();
     const now = this.#context.clock.now();
-    this.#forgetOld();
+    this.#forgetOld(now);
     queue.rereadForeground(now, false);
     const dueAt = sendDue(this.origin, now, (waiter, down) =>
       this.#send(waiter, down, !down && slowStart.advance(waiter.request.endpoint)),
@@ -262,6 +264,17 @@ export class Admission {
     this.#announce();
     // Last, because it starts an attempt, which calls this method.
     if (watcher && watchedAt <= now && watchers.delete(watcher)) watcher.probe();
+  }
+
+  /** Nothing waits to be sent. */
+  #rest(): void {
+    this.#forgetOld(this.#context.clock.now());
+    if (this.origin.leader) planProbes(this.origin);
+    this.origin.slowStart.stop();
+    this.#setAlarm(this.#changesAt());
+    this.#setAnnouncing(Infinity);
+    this.#watchSleepUntil(0);
+    this.#context.onChange();
   }
 
   /** When the next announcement to other tabs is due, or the shown state changes. */

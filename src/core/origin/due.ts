@@ -82,7 +82,7 @@ function endWaits(origin: Origin, now: number, send: Send): number {
 }
 
 /** Sets when this tab probes each thing that is down, for the attempts that wait for it. */
-function planProbes(origin: Origin): void {
+export function planProbes(origin: Origin): void {
   const { health, leader, queue } = origin;
   for (const down of health.down()) {
     const waiting = groupsOf(down.scope, queue.groups());

@@ -57,8 +57,10 @@ type Passes = (origin: Origin, place: Place) => boolean;
 
 const passing =
   (...gates: readonly Gate[]): Passes =>
-  (origin, place) =>
-    gates.every((gate) => gate(origin, place) === open);
+  (origin, place) => {
+    for (const gate of gates) if (gate(origin, place) !== open) return false;
+    return true;
+  };
 
 /** Whether it may be sent at once, without waiting for its turn. */
 export const mayEnter: Passes = passing(connectivity, rateLimit, health, retry, concurrency);

@@ -188,7 +188,7 @@ export class Attempt implements EventListenerObject {
       this.#emit();
     }
     const { input } = request;
-    void this.#measure();
+    if (requestOf(input)) void this.#measure();
     const send = (): Promise<Response> =>
       client ? client.transport(input, this.init, silence) : transport(input, this.init);
     const { enter } = emitter;

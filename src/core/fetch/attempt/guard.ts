@@ -323,7 +323,8 @@ function hasNativeShape(given: Response): boolean {
   const isOfPlatform = Object.prototype.toString.call(given) === '[object Response]';
   if (!isBare || !isOfPlatform) return false;
   const beneath = readersBeneath(given);
-  return readers.every((name) => given[name] === beneath[name]);
+  for (const name of readers) if (given[name] !== beneath[name]) return false;
+  return true;
 }
 
 /**

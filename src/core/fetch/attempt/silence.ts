@@ -90,7 +90,8 @@ export class Silence implements Queued, Progress {
   }
 
   endRead(): void {
-    if (--this.#reads === 0) this.#restart(this.#clock.now());
+    if (--this.#reads === 0)
+      this.#restart(this.#awaited === 'nothing' ? -Infinity : this.#clock.now());
   }
 
   /** It has ended: nothing more is awaited. */
@@ -113,7 +114,8 @@ export class Silence implements Queued, Progress {
 
   #restart(since: number): void {
     this.#since = since;
-    this.#limit.restart(Math.max(0, this.#leftMs()));
+    if (this.#limitMs() === Infinity) this.#limit.stop();
+    else this.#limit.restart(Math.max(0, this.#leftMs()));
   }
 
   #leftMs(): number {

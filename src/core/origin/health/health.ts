@@ -43,8 +43,6 @@ export function shownBy(outcome?: Outcome): 'alive' | 'outage' | undefined {
   return outcome.status === 500 || isUnavailable(outcome.status) ? 'outage' : 'alive';
 }
 
-const isDown = (health: Health | undefined): boolean => !!health?.outage;
-
 /** The names of a request: its endpoint stands for many URLs. */
 type Named = Pick<Target, 'endpoint' | 'resource'>;
 
@@ -96,17 +94,19 @@ export class OriginHealth {
 
   /** The origin if it is down, and otherwise its endpoints that are down. */
   down(): readonly Health[] {
-    if (isDown(this.#origin)) return [this.#origin];
-    return [...this.#endpoints.values()].filter((one) => isDown(one));
+    if (this.#origin.outage) return [this.#origin];
+    return [...this.#endpoints.values()].filter(({ outage }) => outage);
   }
 
   isAnyDown(): boolean {
-    return this.all().some((one) => isDown(one));
+    if (this.#origin.outage) return true;
+    for (const { outage } of this.#endpoints.values()) if (outage) return true;
+    return false;
   }
 
   /** Whether an endpoint or its origin is down. */
   isDown(endpoint: string): boolean {
-    return isDown(this.#origin) || isDown(this.#endpoints.get(endpoint));
+    return !!(this.#origin.outage ?? this.#endpoints.get(endpoint)?.outage);
   }
 
   /**
@@ -124,12 +124,15 @@ export class OriginHealth {
    * that has not failed, unless another tab has found the whole origin down.
    */
   downFor(place: Omit<Place, 'limitScope'>): Health | undefined {
-    if (this.passesAt(place) <= this.#clock.now()) return undefined;
-    const { hasFailed = this.hasFailed(place), mayBeOffline } = place;
+    const { outage } = this.#origin;
     const own = this.#endpoints.get(place.endpoint);
-    const isFollowed = !!this.#origin.outage?.isFollowed && !mayBeOffline;
-    if (isFollowed || (isDown(this.#origin) && hasFailed)) return this.#origin;
-    return isDown(own) && hasFailed ? own : undefined;
+    if (!outage && !own?.outage) return undefined;
+    const passesAt = this.passesAt(place);
+    if (passesAt < Infinity && passesAt <= this.#clock.now()) return undefined;
+    const { hasFailed = this.hasFailed(place), mayBeOffline } = place;
+    const isFollowed = !!outage?.isFollowed && !mayBeOffline;
+    if (isFollowed || (outage && hasFailed)) return this.#origin;
+    return own?.outage && hasFailed ? own : undefined;
   }
 
   /** Whether its URL has failed or, of an operation that is sent again, its endpoint: a retry may have another URL. */
@@ -154,7 +157,7 @@ export class OriginHealth {
     const own = this.#findOrOpen(endpoint);
     const origin = this.#origin;
     const isBroken = this.isBroken(endpoint);
-    const isNews = isDown(origin) || !isBroken;
+    const isNews = !!origin.outage || !isBroken;
     if (isBroken && sentAt > this.#answered.elsewhereAt(endpoint)) own.recordBroken();
     const now = this.#clock.now();
     const isEarly = own.isFastRetry(sentAt);
@@ -170,7 +173,7 @@ export class OriginHealth {
       origin.failed.size > 1 &&
       this.#begin(origin);
     if (!isOwn && !isWhole) return undefined;
-    return isDown(origin) ? origin : own;
+    return origin.outage ? origin : own;
   }
 
   /** @returns the outage that this success ended. */
@@ -203,7 +206,7 @@ export class OriginHealth {
 
   /** Forgets all outages or, with `isRejected`, those in which `fetch` rejected every attempt. @returns the scopes. */
   reset(isRejected = false): readonly string[] {
-    const ended = this.all().filter((one) => isDown(one) && (one.isRejected || !isRejected));
+    const ended = this.all().filter((one) => one.outage && (one.isRejected || !isRejected));
     if (!isRejected) this.#failing.clear();
     for (const health of isRejected ? ended : this.all()) this.#end(health);
     return ended.map(({ scope }) => scope);
@@ -288,9 +291,9 @@ export class OriginHealth {
 
   /** Whether the origin has answered and has no failures now. Always false with `health: false`. */
   #isHealthy(): boolean {
-    const { answeredSentAt, failures, usualRate } = this.#origin;
+    const { answeredSentAt, failures, usualRate, outage } = this.#origin;
     const isAnswered = this.maxChance >= 0 && answeredSentAt > -Infinity;
-    return isAnswered && failures === 0 && usualRate < healthyRate && !isDown(this.#origin);
+    return isAnswered && failures === 0 && usualRate < healthyRate && !outage;
   }
 
   #open(scope: string): Health {
@@ -304,7 +307,7 @@ export class OriginHealth {
     // The oldest endpoint that is up makes room.
     if (endpoints.size >= maxEndpoints) {
       const all = [...endpoints.values()];
-      const old = all.find((one) => !isDown(one)) ?? all[0];
+      const old = all.find(({ outage }) => !outage) ?? all[0];
       if (old) {
         this.#end(old);
         endpoints.delete(old.scope);
@@ -317,7 +320,7 @@ export class OriginHealth {
 
   /** Begins an outage. @returns false if one is in progress. */
   #begin(health: Health, isFollowed = false, isEarly = false): boolean {
-    if (isDown(health)) return false;
+    if (health.outage) return false;
     health.begin(this.#clock.now(), isFollowed, isEarly);
     // A countdown that is shown for one of its endpoints stays true.
     for (const one of health === this.#origin ? this.#endpoints.values() : [])
@@ -330,7 +333,7 @@ export class OriginHealth {
   #end(health: Health): Recovery | undefined {
     const now = this.#clock.now();
     // Endpoints that went down with the origin recover with it. Those that were broken by themselves stay down.
-    if (health === this.#origin && isDown(health))
+    if (health === this.#origin && health.outage)
       for (const own of this.#endpoints.values())
         if (!this.isBroken(own.scope)) this.#announce(own, own.release(now));
     return this.#announce(health, health.end(now));

@@ -46,7 +46,9 @@ export class RateLimits {
 
   /** Records any other answer to a request sent at `sentAt`. */
   accept(scope: string, sentAt: number): void {
-    this.known.get(scope)?.accept(this.#clock.now(), sentAt);
+    const limit = this.known.get(scope);
+    if (!limit) return;
+    limit.accept(this.#clock.now(), sentAt);
     if (this.#isShared(scope)) this.#together.accept(scope);
   }
 
@@ -90,19 +92,21 @@ export class RateLimits {
 
   /** Until when requests wait; `-Infinity` if none has to. */
   until(scope: string): number {
-    return ahead(this.known.get(scope)?.dueAt() ?? -Infinity, this.#clock.now());
+    const limit = this.known.get(scope);
+    return limit ? ahead(limit.dueAt(), this.#clock.now()) : -Infinity;
   }
 
   /** The same without the jitter that spreads requests after a pause. */
   leastUntil(scope: string): number {
     const limit = this.known.get(scope);
-    const now = this.#clock.now();
     if (!limit) return -Infinity;
+    const now = this.#clock.now();
     return ahead(Math.max(limit.leastUntil, limit.pace.leastUntil(now)), now);
   }
 
   /** When the first pause of these scopes ends, for display; undefined without a pause. @default all scopes */
   pausedUntil(scopes: Iterable<string> = this.known.keys()): number | undefined {
+    if (this.known.size === 0) return undefined;
     const now = this.#clock.now();
     const ends = [...scopes].map((scope) => this.known.get(scope)?.pausedUntil ?? -Infinity);
     const first = Math.min(...ends.filter((at) => at > now));

@@ -109,7 +109,10 @@ export class Lifecycle {
       if (operation && isFailure) refetchWhenBack(query, operation, this.#context);
       endIfActive(operation, isFailure ? 'failed' : 'cancelled');
     } else if (type === 'observerAdded') operation?.pauses.each('renew');
-    else if (type === 'observerRemoved') dropIfLeft(query, operation);
+    else if (type === 'observerRemoved') {
+      record.removeObserver(query);
+      dropIfLeft(query, operation);
+    }
     dropIfDisabled(query, record);
   }
 }

@@ -17,7 +17,7 @@ import type { FailureLedger } from './failure-ledger.ts';
 import { codeOf } from '../../lib/input/made-by.ts';
 import type { FallbackCode } from './fallback.ts';
 import { isWish, QueryOwner } from './owner.ts';
-import type { QueryRecords } from './records.ts';
+import type { QueryRecord, QueryRecords } from './records.ts';
 import { replaceFetch } from './refetch.ts';
 import {
   type InnerPersister,
@@ -57,11 +57,12 @@ export function createPersister(shared: PersisterContext, inner?: InnerPersister
     context: QueryFunctionContext<K>,
     query: Query,
   ): Promise<T> => {
-    const begun = read(shared, inner, queryFn, context, query);
-    const operation = byQuery.get(query);
+    const record = byQuery.of(query);
+    const begun = read(shared, record, inner, queryFn, context, query);
+    const { operation } = record;
     if (!operation || query.state.data === undefined) return begun;
     if (!waitingWrites.isAny() && !isKeptBack(operation)) return begun;
-    const again = (): Promise<T> => read(shared, inner, queryFn, context, query);
+    const again = (): Promise<T> => read(shared, record, inner, queryFn, context, query);
     return begun.then((data) => readAgain(shared, query, operation, data, again));
   };
   return registerPersister(persister as AnyPersister as SteadyPersister);
@@ -70,17 +71,17 @@ export function createPersister(shared: PersisterContext, inner?: InnerPersister
 /** Runs one attempt. No async function: most of what an attempt costs is the garbage that it makes. */
 function read<T, K extends QueryKey>(
   shared: PersisterContext,
+  record: QueryRecord,
   inner: InnerPersister | undefined,
   queryFn: QueryFunction<T, K>,
   context: QueryFunctionContext<K>,
   query: Query,
 ): Promise<T> {
-  const record = shared.byQuery.of(query);
   const client = record.meet(context.client);
   // React Query has read that of an infinite query already.
   const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
   const isInfinite = known instanceof AbortSignal;
-  const operation = nextAttempt(shared, query, client, isInfinite);
+  const operation = nextAttempt(shared, record, query, client, isInfinite);
   operation.attend(new QueryOwner(client, query, shared.lifecycle, !inner));
   const link = new Link(operation, shared.signals, client);
   const linked = new Proxy<typeof context>(context, link);
@@ -198,21 +199,22 @@ async function untilItsTurn(
 
 /** The operation of a query, whose next attempt begins: a new one at its first attempt. */
 function nextAttempt(
-  { byQuery, lifecycle, operations }: PersisterContext,
+  { lifecycle, operations }: PersisterContext,
+  record: QueryRecord,
   query: Query,
   client: QueryClient,
   isInfinite: boolean,
 ): Operation {
   const { fetchFailureCount, fetchFailureReason } = query.state;
   // A fetch that the server has begun fails once before it comes here.
-  const before = byQuery.get(query);
+  const before = record.operation;
   const isRetry = fetchFailureCount > 0;
   const known = before ?? (isRetry ? operationOf(reportOf(fetchFailureReason, 0)) : undefined);
   if (!before || !isRetry) lifecycle.meet(client);
   // A new fetch starts with no failure.
   if (isRetry && known && known.attempt === fetchFailureCount) {
     known.next();
-    if (!before) byQuery.of(query).begin(known, query);
+    if (!before) record.begin(known, query);
     return known;
   }
   known?.end('superseded');
@@ -232,7 +234,7 @@ function nextAttempt(
     },
     query.queryKey,
   );
-  byQuery.of(query).begin(operation, query);
+  record.begin(operation, query);
   return operation;
 }
 

@@ -57,6 +57,11 @@ export class QueryRecord {
     return this.#wasActive && query.getObserversCount() > 0 && !query.isActive();
   }
 
+  /** A component has gone: the disabled ones that are left may show what another one has wanted. */
+  removeObserver(query: Query): void {
+    this.#wasActive = query.isActive();
+  }
+
   /** Until `endWatch` is called the end of an outage is watched for, which `stop` ends. */
   watch(stop: () => void): void {
     this.endWatch();

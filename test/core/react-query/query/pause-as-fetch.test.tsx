@@ -403,6 +403,24 @@ describe('a query that is disabled', () => {
     expect(observers[1]?.getCurrentResult().status).toBe('success');
   });
 
+  test.each([
+    ['while it waits for its retry', 100, 1],
+    ['while it is paused', 1000, 2],
+  ])(
+    'in the component that is left goes on %s: it shows what another one has wanted',
+    async (_when, afterMs, requests) => {
+      const rig = createRig({ health: {}, apis });
+      rig.server.plan(path, ...failures(requests));
+      const shown = new QueryObserver(rig.client, options(rig, false));
+      shown.subscribe(() => {});
+      const stop = new QueryObserver(rig.client, options(rig, true)).subscribe(() => {});
+      await rig.time.advance(afterMs);
+      act(stop);
+      await rig.time.advance(60_000);
+      expect(shown.getCurrentResult()).toMatchObject({ status: 'success', fetchStatus: 'idle' });
+    },
+  );
+
   test('from the beginning goes on when refetch() has begun it', async () => {
     const rig = createRig({ health: {}, apis });
     rig.server.plan(path, 503, 503);
