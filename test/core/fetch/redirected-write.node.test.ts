@@ -88,7 +88,7 @@ test.each([
       for (const init of writes) {
         const to = await redirecting(302, '', false, body);
         const read = send(to, init).then((response) => response.text());
-        expect(await read.catch(({ name }: Error) => name)).toBe(end);
+        expect(await read.catch((error: unknown) => (error as Error).name)).toBe(end);
         expect((await send(to, { ...init, expect: 'any' })).status).toBe(200);
       }
   },

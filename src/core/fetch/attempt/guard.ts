@@ -284,8 +284,8 @@ const members: object & ThisType<Response> = {
 
 for (const name of readers) {
   const value = function (this: Response): Promise<unknown> {
-    const own = guardOf(this);
-    return own.read(name, own.parse);
+    const guarded = guardOf(this);
+    return guarded.read(name, guarded.parse);
   };
   Object.assign(members, { [name]: value });
 }
