@@ -289,6 +289,9 @@ const finals: Partial<Record<StopReason, DeadReason>> = {
   superseded: 'superseded',
 };
 
+/** Servers name longer waits by mistake: an epoch time for a number of seconds. */
+const longestNoticeMs = 86_400_000;
+
 /** When it is sent next, and when (at the soonest) the server has said; where that is no end that a user must decide on. */
 function planNext(
   { failure, decision, renewableInMs }: Failed,
@@ -297,7 +300,8 @@ function planNext(
   // The waits of the admission do not outlive its knowledge: a later attempt requests a permit again.
   const isOver = decision.reason === 'paused-too-long';
   const askedMs = failure.kind === 'http' && !isOver ? failure.retryAfterMs : undefined;
-  const noticeMs = renewableInMs === undefined ? askedMs : Math.max(0, renewableInMs);
+  const leastMs = renewableInMs === undefined ? askedMs : Math.max(0, renewableInMs);
+  const noticeMs = leastMs && Math.min(leastMs, longestNoticeMs);
   const waitMs =
     decision.kind === 'retry' ? decision.delayMs : Math.max(backoffMs(), noticeMs ?? 0);
   return { nextRetryAt: nowMs + waitMs, ...(noticeMs && { notBefore: nowMs + noticeMs }) };

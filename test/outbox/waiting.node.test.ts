@@ -354,3 +354,23 @@ test.each(['quota', 'write'] as const)(
     expect(server.arrivals.map(({ body }) => body)).toEqual(['1', '2']);
   },
 );
+
+test.each([
+  ['a year', '31536000'],
+  ['an epoch time', '1732723200'],
+  ['more than any number', '99999999999999999999'],
+  ['a date', 'Fri, 31 Dec 2099 23:59:59 GMT'],
+])('a server that names %s as the time to wait is asked again after a day', async (_, value) => {
+  const browser = createBrowser();
+  const { clock, server, pass } = browser;
+  const { outbox } = browser.openTab({ handlers: apart });
+  server.rule = (arrival) => arrival.answer(503, {}, { 'retry-after': value });
+  outbox.submit('dead', 1);
+  await pass(1000);
+  const [entry] = await outbox.list();
+  expect((entry?.nextRetryAt ?? 0) - clock.now()).toBe(86_400_000 - 1000);
+  server.rule = (arrival) => arrival.answer(201);
+  clock.sleep(86_400_000);
+  await pass(6000);
+  expect(server.arrivals).toHaveLength(2);
+});

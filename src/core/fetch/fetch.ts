@@ -9,10 +9,11 @@ import { send } from './send.ts';
  * Resolves with the real Response when it is ok (an opaque one, and one with status 0, passes
  * through). Without an answer it rejects with a `NetworkError` or a `TimeoutError`. The time limit
  * is one for the headers, and then for each silence while the body is read; the readers of the
- * Response report a late or broken body as our error. The caller's abort keeps its own reason.
+ * Response report a late or broken body as our error. `json()` of a good answer without content is
+ * `null`. The caller's abort keeps its own reason.
  *
- * A write that was redirected to an HTML page is an `UnexpectedContentError`, unless `expect` is `any`:
- * the page of a login says nothing of the write.
+ * A write that was redirected to an HTML page, as the content type says or, without one, the body, is an
+ * `UnexpectedContentError`, unless `expect` is `any`: the page of a login says nothing of the write.
  *
  * One answer outside 2xx is good news: the retry of a DELETE that may have been done finds nothing
  * (404, 410). It resolves. So does what `alreadyDone` of its API's profile takes for done.

@@ -8,7 +8,7 @@ import { classifyStatus } from './attempt/classify.ts';
 import { failed, recoverRejection } from './attempt/failure.ts';
 import { accept, hasProblem, receiveAnswer, refuseWithProblem } from './attempt/answer.ts';
 import { watchCsp } from './attempt/own-side.ts';
-import { isJsonBody } from './attempt/body/json-body.ts';
+import { isExpectedBody } from './attempt/body/json-body.ts';
 import { extensionsOf, type Recovery, runStep, sign } from './extension.ts';
 import { isBodySpent, type SteadyInit } from './init.ts';
 import { checkUnkeyed } from './keys.ts';
@@ -112,7 +112,9 @@ function classify(attempt: Attempt, response: Response): Classified | Promise<Cl
     ) ?? shown;
   const byHeaders = classifyStatus(attempt, response);
   if (byHeaders?.kind !== 'body') return further(byHeaders);
-  return isJsonBody(attempt, response).then((isJson) => further(isJson ? undefined : byHeaders));
+  return isExpectedBody(attempt, response).then((isExpected) =>
+    further(isExpected ? undefined : byHeaders),
+  );
 }
 
 /** How a refusal goes on, where an extension knows; undefined where it is the answer. */

@@ -1,4 +1,4 @@
-import { createSteadfetch, type SteadyFetch } from 'steadfetch';
+import { createSteadfetch, type HttpError, type SteadyFetch } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { answer, fakeServer, type Handler, origin, streaming } from './fake-server.ts';
 import { fakeTime, rejectionOf } from './observe.ts';
@@ -15,7 +15,7 @@ const decode = (bytes: Uint8Array | undefined): string => new TextDecoder().deco
 /** The two kinds of time limit, which are watched in different ways. */
 const timeouts = [10_000, { headersMs: 1000, bodyIdleMs: 500 }];
 
-test.each(['{"id":', '', 'not JSON'])(
+test.each(['{"id":', 'not JSON'])(
   'json() of "%s" stays the SyntaxError of JSON, and says what it would say without us',
   async (body) => {
     for (const timeout of timeouts) {
@@ -26,6 +26,13 @@ test.each(['{"id":', '', 'not JSON'])(
     }
   },
 );
+
+test('json() of nothing is null where the answer is good, and natively a SyntaxError where it is a failure', async () => {
+  expect(await (await create(answer(200, ''))(url)).json()).toBe(null);
+  const error = await rejectionOf(create(answer(422, ''))(url));
+  const { response } = error as HttpError;
+  expect(await rejectionOf(response.json())).toEqual(await rejectionOf(new Response('').json()));
+});
 
 test('json() reads past a byte order mark, as fetch does', async () => {
   const response = await create(answer(200, '\uFEFF{"id":1}'))(url);

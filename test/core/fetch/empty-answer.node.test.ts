@@ -61,7 +61,14 @@ describe.each(empties)('json of an answer with %s', (_, answer) => {
 });
 
 describe.each(empties)('the json() of a Response with %s', (_, answer) => {
-  test.each(['fetch', 'rawFetch'] as const)('of %s says that a PUT was done', async (via) => {
+  test('of fetch is null, also that of a clone', async () => {
+    const url = await listen(createServer((_request, response) => answer(response)));
+    const { fetch } = createSteadfetch();
+    expect(await (await fetch(url)).json()).toBe(null);
+    expect(await (await fetch(url)).clone().json()).toBe(null);
+  });
+
+  test('of rawFetch says that a PUT was done', async () => {
     let requests = 0;
     const url = await listen(
       createServer((request, response) => {
@@ -72,7 +79,7 @@ describe.each(empties)('the json() of a Response with %s', (_, answer) => {
     const steady = createSteadfetch({ policy: { baseMs: 1, fastRetryMs: 1 } });
     const error = await rejectionOf(
       retry(steady, async ({ signal }) =>
-        (await steady[via](url, { method: 'PUT', body: 'a', signal })).json(),
+        (await steady.rawFetch(url, { method: 'PUT', body: 'a', signal })).json(),
       ),
     );
     expect(error).toBeInstanceOf(SyntaxError);

@@ -5,10 +5,15 @@ import { listen } from './loopback.ts';
 import { rejectionOf } from './observe.ts';
 
 /** A server that redirects to a page of this type, on its own origin or on another. */
-async function redirecting(status: number, type: string, isCross: boolean): Promise<string> {
+async function redirecting(
+  status: number,
+  type: string,
+  isCross: boolean,
+  body = '{}',
+): Promise<string> {
   const page = createServer((request, response) => {
     request.resume();
-    response.writeHead(200, type ? { 'content-type': type } : {}).end('{}');
+    response.writeHead(200, type ? { 'content-type': type } : {}).end(body);
   });
   const login = isCross ? `${await listen(page)}/login` : '/login';
   return listen(
@@ -67,6 +72,27 @@ describe.each([301, 302, 303, 307, 308])('a write that was answered %i', (status
     expect(await (await fetch(url)).text()).toBe('{}');
   });
 });
+
+test.each([
+  ['<!doctype html><title>Log in</title>', 'UnexpectedContentError'],
+  ['\r\n <html>', 'UnexpectedContentError'],
+  ['\uFEFF<?xml version="1.0"?><html>', 'UnexpectedContentError'],
+  ['{"id":1}', '{"id":1}'],
+  ['Done', 'Done'],
+  ['', ''],
+  ['  ', '  '],
+])(
+  'a write that was redirected, and answered without a content type with %j, ends with %j',
+  async (body, end) => {
+    for (const send of senders)
+      for (const init of writes) {
+        const to = await redirecting(302, '', false, body);
+        const read = send(to, init).then((response) => response.text());
+        expect(await read.catch((error: unknown) => (error as Error).name)).toBe(end);
+        expect((await send(to, { ...init, expect: 'any' })).status).toBe(200);
+      }
+  },
+);
 
 test('a write that is answered with a page, and was not redirected, is done', async () => {
   const url = await listen(

@@ -50,8 +50,11 @@ const undecided = ['', 'text/plain', 'application/octet-stream', 'binary/octet-s
  */
 function isUnexpected(response: Response, { expect, method }: SteadyRequest): boolean {
   const type = mediaType(response);
-  if (expect !== 'json')
-    return !expect && response.redirected && !isSafeMethod(method) && isPage(response);
+  if (expect !== 'json') {
+    // Without a type, the body itself tells.
+    const mayBePage = isPage(response) || (type === '' && !!response.body);
+    return !expect && response.redirected && !isSafeMethod(method) && mayBePage;
+  }
   // The body last: to ask for it costs the making of a stream.
   return !undecided.includes(type) && !isJson(type) && !!response.body;
 }

@@ -110,6 +110,12 @@ export class Guard {
     return isMocked || (target as Readers)[name] !== readersBeneath(target)[name];
   }
 
+  /** Makes the value of its JSON for its own reader: a good answer is read as `steady.json` reads it, a failure natively. */
+  get parse(): Parse {
+    const { failure, request } = this.#attempt;
+    return failure || request.isRaw ? JSON.parse : parseContent;
+  }
+
   /** Reads all of it. `parse` makes the value of its JSON. */
   async read(name: ReaderName, parse: Parse): Promise<unknown> {
     const isOwn = this.#isOwn(name);
@@ -278,7 +284,8 @@ const members: object & ThisType<Response> = {
 
 for (const name of readers) {
   const value = function (this: Response): Promise<unknown> {
-    return guardOf(this).read(name, JSON.parse);
+    const guarded = guardOf(this);
+    return guarded.read(name, guarded.parse);
   };
   Object.assign(members, { [name]: value });
 }
