@@ -9,7 +9,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());
 
 // As JavaScript lets one write them.
-const Status = RetryStatus as (props: object) => ReactNode;
+const Status = RetryStatus as (props: Readonly<Record<string, unknown>>) => ReactNode;
 const Provider = TextsProvider as unknown as (props: { readonly texts?: unknown }) => ReactNode;
 /** Calls a hook with what JavaScript lets one give it. */
 function Call({ hook, given }: { readonly hook: string; readonly given?: unknown }) {
@@ -48,7 +48,7 @@ test.each([
   [undefined, 'undefined'],
   [{ sku: 'lamp' }, '{"sku":"lamp"}'],
 ])('SafeForm with the variables %j is a TypeError before a press', (variables, shown) => {
-  const Form = SafeForm as (props: object) => ReactNode;
+  const Form = SafeForm as unknown as typeof Status;
   const tree = (
     <QueryClientProvider client={new QueryClient()}>
       <Form form="order" mutation={order} variables={variables} />
