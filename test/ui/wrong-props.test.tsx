@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { renderToString } from 'react-dom/server';
 import { createSteadfetch, mutationOptions } from 'steadfetch';
 import * as hooks from 'steadfetch/react';
-import { RetryStatus, SafeForm, TextsProvider } from 'steadfetch/ui';
+import { english, RetryStatus, SafeForm, TextsProvider } from 'steadfetch/ui';
 import { beforeEach, expect, test, vi } from 'vitest';
 
 beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());
@@ -38,6 +38,26 @@ test.each<readonly [string, ReactNode, string]>([
     'texts of no language',
     <Provider key="empty" texts={[]} />,
     'TextsProvider: texts is [], and must be a list, such as [english, german].',
+  ],
+  [
+    'a part of the texts',
+    <Provider key="part" texts={[english, { lang: 'fr', retryNow: 'Réessayer' }]} />,
+    'TextsProvider: texts[1].sentence is undefined, and must be of the type function: write { ...english, lang, … }.',
+  ],
+  [
+    'a part of a group of texts',
+    <Provider key="group" texts={[{ ...english, form: { submit: 'Go' } }]} />,
+    'TextsProvider: texts[0].form.another is undefined, and must be of the type string: write { ...english, lang, … }.',
+  ],
+  [
+    'a text where a function is needed',
+    <Provider key="text" texts={[{ ...english, attempt: 'Attempt' }]} />,
+    "TextsProvider: texts[0].attempt is 'Attempt', and must be of the type function: write { ...english, lang, … }.",
+  ],
+  [
+    'a language that is none',
+    <Provider key="none" texts={[null]} />,
+    'TextsProvider: texts[0] is null, and must be of the type object: write { ...english, lang, … }.',
   ],
 ])('%s is a TypeError that says what it must be', (_, node, message) => {
   const tree = <QueryClientProvider client={new QueryClient()}>{node}</QueryClientProvider>;
