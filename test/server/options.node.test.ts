@@ -1,6 +1,11 @@
 import { idempotent, memoryStore, sqliteStore } from 'steadfetch/server';
+import { postgresStore } from 'steadfetch/server/postgres';
+import { redisStore } from 'steadfetch/server/redis';
 import { describe, expect, test } from 'vitest';
 import { openOrders } from './rig.ts';
+
+type Any = (...given: readonly unknown[]) => unknown;
+const any = (given: unknown): Any => given as Any;
 
 const store = memoryStore();
 const whole = (least: number) => `a whole number from ${least} to 1000000000000`;
@@ -32,7 +37,12 @@ describe('idempotent', () => {
   });
 
   test.each<[string, unknown, unknown, string]>([
-    ['no handler', undefined, { store }, 'its first argument is undefined, and must be a function.'],
+    [
+      'no handler',
+      undefined,
+      { store },
+      'its first argument is undefined, and must be a function.',
+    ],
     [
       'the options first',
       { store },
@@ -69,4 +79,21 @@ test('sqliteStore refuses the name of a table that would be more than a name', (
   expect(() => sqliteStore(openOrders(), { table: 'a; DROP TABLE orders' })).toThrow(
     "sqliteStore: table is 'a; DROP TABLE orders', and must be letters, digits and underscores.",
   );
+});
+
+test.each<readonly [message: string, create: () => unknown]>([
+  ["sqliteStore: its first argument is 'shop.db', and", () => any(sqliteStore)('shop.db')],
+  ['sqliteStore: its first argument is undefined, and', () => any(sqliteStore)()],
+  ['sqliteStore: tableName is 1, and', () => any(sqliteStore)(openOrders(), { tableName: 1 })],
+  ['memoryStore: ttl is 5, and must be left out', () => any(memoryStore)({ ttl: 5 })],
+  ['memoryStore: its argument is 5, and', () => any(memoryStore)(5)],
+  [
+    "postgresStore: its first argument is 'postgres://', and",
+    () => any(postgresStore)('postgres://'),
+  ],
+  ['postgresStore: its first argument is undefined, and', () => any(postgresStore)()],
+  ["redisStore: client is 'redis://', and", () => any(redisStore)('redis://')],
+])('a store of what is no database is refused where it is made: %s', (message, create) => {
+  expect(create).toThrow(TypeError);
+  expect(create).toThrow(message);
 });

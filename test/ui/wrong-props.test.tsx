@@ -3,13 +3,13 @@ import type { ReactNode } from 'react';
 import { renderToString } from 'react-dom/server';
 import { createSteadfetch, mutationOptions } from 'steadfetch';
 import * as hooks from 'steadfetch/react';
-import { RetryStatus, SafeForm, TextsProvider } from 'steadfetch/ui';
+import { english, RetryStatus, SafeForm, TextsProvider } from 'steadfetch/ui';
 import { beforeEach, expect, test, vi } from 'vitest';
 
 beforeEach(() => void vi.spyOn(console, 'warn').mockReturnValue());
 
 // As JavaScript lets one write them.
-const Status = RetryStatus as (props: object) => ReactNode;
+const Status = RetryStatus as (props: Readonly<Record<string, unknown>>) => ReactNode;
 const Provider = TextsProvider as unknown as (props: { readonly texts?: unknown }) => ReactNode;
 /** Calls a hook with what JavaScript lets one give it. */
 function Call({ hook, given }: { readonly hook: string; readonly given?: unknown }) {
@@ -39,6 +39,26 @@ test.each<readonly [string, ReactNode, string]>([
     <Provider key="empty" texts={[]} />,
     'TextsProvider: texts is [], and must be a list, such as [english, german].',
   ],
+  [
+    'a part of the texts',
+    <Provider key="part" texts={[english, { lang: 'fr', retryNow: 'Réessayer' }]} />,
+    'TextsProvider: texts[1].sentence is undefined, and must be of the type function: write { ...english, lang, … }.',
+  ],
+  [
+    'a part of a group of texts',
+    <Provider key="group" texts={[{ ...english, form: { submit: 'Go' } }]} />,
+    'TextsProvider: texts[0].form.another is undefined, and must be of the type string: write { ...english, lang, … }.',
+  ],
+  [
+    'a text where a function is needed',
+    <Provider key="text" texts={[{ ...english, attempt: 'Attempt' }]} />,
+    "TextsProvider: texts[0].attempt is 'Attempt', and must be of the type function: write { ...english, lang, … }.",
+  ],
+  [
+    'a language that is none',
+    <Provider key="none" texts={[null]} />,
+    'TextsProvider: texts[0] is null, and must be of the type object: write { ...english, lang, … }.',
+  ],
 ])('%s is a TypeError that says what it must be', (_, node, message) => {
   const tree = <QueryClientProvider client={new QueryClient()}>{node}</QueryClientProvider>;
   expect(() => renderToString(tree)).toThrow(new TypeError(message));
@@ -48,7 +68,7 @@ test.each([
   [undefined, 'undefined'],
   [{ sku: 'lamp' }, '{"sku":"lamp"}'],
 ])('SafeForm with the variables %j is a TypeError before a press', (variables, shown) => {
-  const Form = SafeForm as unknown as (props: Record<string, unknown>) => ReactNode;
+  const Form = SafeForm as unknown as typeof Status;
   const tree = (
     <QueryClientProvider client={new QueryClient()}>
       <Form form="order" mutation={order} variables={variables} />

@@ -1,5 +1,5 @@
 import { type Clock, type Random, between } from '../lib/clock.ts';
-import { hasPage } from '../lib/browser/page.ts';
+import { hasPage, listen } from '../lib/browser/page.ts';
 
 /** Whether the page stays or is being left. */
 export interface PageLife {
@@ -127,9 +127,9 @@ function emit(event: PageEvent): void {
 }
 
 function install(): () => void {
-  const stop = new AbortController();
+  const stops: (() => void)[] = [];
   const on = (target: EventTarget, type: string, act: () => void): void =>
-    target.addEventListener(type, act, { capture: true, signal: stop.signal });
+    void stops.push(listen(target, type, act));
   const emitVisible = (): void => {
     if (document.visibilityState === 'visible') emit('visible');
   };
@@ -147,7 +147,9 @@ function install(): () => void {
     emit('show');
     emitVisible();
   });
-  return () => stop.abort();
+  return () => {
+    for (const stop of stops) stop();
+  };
 }
 
 /** The network state that a source reports; null means not known. */

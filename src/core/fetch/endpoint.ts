@@ -11,9 +11,12 @@ const foldSegment = (segment: string): string => (id.test(segment) ? ':id' : seg
 
 /**
  * The endpoint of a request: its method and path, with ids folded and without the query string.
- * `GET https://api.example/orders/17/items?page=2` is `GET /orders/:id/items`.
+ * `GET https://api.example/orders/17/items?page=2` is `GET /orders/:id/items`. A `data:` or `blob:` URL is content, which
+ * must not reach logs.
  */
 export function endpointOf(method: string, url: string): string {
+  const [content] = /^(?:data|blob):/i.exec(url) ?? [];
+  if (content) return `${method} ${content}`;
   const path = url.replace(/[?#].*/s, '').replace(/^[a-z][\w+.-]*:(\/\/[^/]*)?|^\/\/[^/]*/i, '');
   return `${method} ${normalizeEscapes(path).replace(/[^/]+/g, foldSegment) || '/'}`;
 }

@@ -1,3 +1,6 @@
+import { inDevelopment } from './development.ts';
+import { reject } from './input/check.ts';
+
 /** The name of the hidden field that carries the key of a form. */
 export const keyField = 'idempotency-key';
 
@@ -97,4 +100,21 @@ export function isDeliberate(thrown: unknown): boolean {
   const { digest, status } = Object(thrown) as Readonly<Record<string, unknown>>;
   const isOfNext = typeof digest === 'string' && digest.startsWith('NEXT_');
   return isRedirect(thrown) || isOfNext || (Number(status) >= 400 && Number(status) < 500);
+}
+
+/** In development. @throws TypeError unless this is the name of a form, which no other form has. */
+export function checkForm(operation: string, form: unknown): void {
+  inDevelopment(() => {
+    if (typeof form !== 'string' || form === '')
+      reject(operation, 'form', form, 'a name, which no other form of the site has');
+  });
+}
+
+/** In development. @throws TypeError unless this is the state of a form: only those have the key of its submission. */
+export function checkState(operation: string, option: string, state: unknown): void {
+  inDevelopment(() => {
+    const { key } = Object(state) as Partial<ActionState>;
+    if (typeof key !== 'string' || key === '')
+      reject(operation, option, state, 'what createActionState or the action returns');
+  });
 }

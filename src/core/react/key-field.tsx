@@ -1,6 +1,6 @@
 import { type ReactElement, useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
 import { openActionForm, scriptOf } from '../form/action-form.ts';
-import { keyField } from '../lib/action-state.ts';
+import { checkForm, checkState, keyField } from '../lib/action-state.ts';
 
 /** The props of {@link KeyField}. */
 export interface KeyFieldProps {
@@ -31,6 +31,8 @@ export interface KeyFieldProps {
  * ```
  */
 export function KeyField({ state, form, nonce }: KeyFieldProps): ReactElement {
+  checkState('KeyField', 'state', state);
+  checkForm('KeyField', form);
   const { key, submission } = state;
   const ref = useRef<HTMLInputElement>(null);
   const value = useSyncExternalStore(

@@ -1,4 +1,4 @@
-import { hasPage, ifAllowed } from '../lib/browser/page.ts';
+import { hasPage, ifAllowed, listen } from '../lib/browser/page.ts';
 
 /** Whether a tab can be seen. `away`: frozen, or in the back-forward cache, where it must hold nothing. */
 export type TabLife = 'visible' | 'hidden' | 'away';
@@ -6,16 +6,16 @@ export type TabLife = 'visible' | 'hidden' | 'away';
 /** Calls the listener with the state of this page, now and at each change, until the returned function is called. */
 export function watchPageState(listener: (life: TabLife) => void): () => void {
   let isAway = false;
-  const stop = new AbortController();
-  const { signal } = stop;
   const update = ({ type }: { readonly type: string }): void => {
     isAway = /pagehide|freeze/.test(type) || (isAway && type === 'visibilitychange');
     listener(isAway ? 'away' : document.visibilityState);
   };
-  for (const type of ['visibilitychange', 'freeze', 'resume', 'pagehide', 'pageshow'])
-    addEventListener(type, update, { capture: true, signal });
+  const types = ['visibilitychange', 'freeze', 'resume', 'pagehide', 'pageshow'];
+  const stops = types.map((type) => listen(window, type, update));
   update({ type: '' });
-  return () => stop.abort();
+  return () => {
+    for (const stop of stops) stop();
+  };
 }
 
 /** An open channel to the other tabs. */

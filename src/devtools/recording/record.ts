@@ -1,6 +1,6 @@
 import { callApp, notifyApp } from '../../core/lib/input/callback.ts';
 import type { Readable } from '../../core/lib/store.ts';
-import { originOf, shown, toUrl } from '../../core/lib/input/url.ts';
+import { originOf } from '../../core/lib/input/url.ts';
 import {
   instanceOfSteady,
   operationOf,
@@ -12,6 +12,7 @@ import {
 } from '../../core/internal.ts';
 import type { OutboxState } from '../../outbox/state.ts';
 import { subscribeInstance, type TelemetryEvent } from '../../telemetry/subscribe-all.ts';
+import { placeOf } from '../../telemetry/words.ts';
 import { inspectOrigins } from '../inspect.ts';
 import { decidingOptions } from '../levels.ts';
 import { type RecordedError, type RecordedEvent, writeRecording } from './recording.ts';
@@ -148,11 +149,8 @@ function toRecord(event: TelemetryEvent, instance: Instance): RecordedEvent {
   }
 }
 
-/** Drops the content of a `data:` URL, which may be private. */
-function plainUrl(url: string): string {
-  const { protocol } = toUrl(url) ?? {};
-  return protocol === undefined || /^https?:$/.test(protocol) ? shown(url) : protocol;
-}
+/** Without credentials and query string, and without the content of a `data:` URL, which may be private. */
+const plainUrl = (url: string): string => placeOf(url, false).url;
 
 function plainError(error: unknown): RecordedError | undefined {
   if (error === undefined) return undefined;

@@ -5,6 +5,7 @@ import {
   partlyDone,
   type StoredAnswer,
 } from './store.ts';
+import { checkNames } from '../../core/lib/input/check.ts';
 import { requireFrom } from '../options.ts';
 
 /** The limits of a {@link memoryStore}. */
@@ -58,10 +59,9 @@ interface Entry extends Claim {
  * );
  * ```
  */
-export function memoryStore({
-  maxKeys = 10_000,
-  maxBytes = 67_108_864,
-}: MemoryStoreOptions = {}): IdempotencyStore<MemoryTransaction> {
+export function memoryStore(options: MemoryStoreOptions = {}): IdempotencyStore<MemoryTransaction> {
+  checkNames('memoryStore', options, ['maxKeys', 'maxBytes']);
+  const { maxKeys = 10_000, maxBytes = 67_108_864 } = options;
   requireFrom('memoryStore', 'maxKeys', maxKeys, 1);
   requireFrom('memoryStore', 'maxBytes', maxBytes, 1);
   const entries = new Map<string, Entry>();

@@ -1,3 +1,4 @@
+import { rejectValue } from '../../core/lib/input/check.ts';
 import { lendHandle } from './lend.ts';
 import { LeaseOverError } from './store.ts';
 
@@ -59,8 +60,13 @@ export interface PostgresDriver<Tx> {
   ) => Promise<boolean>;
 }
 
+/** @throws TypeError unless it is a pool of one of the two drivers. */
 export function driverOf<Tx>(database: PgPool<Tx> | PostgresJs<Tx>): PostgresDriver<Tx> {
-  return 'unsafe' in database ? createPostgresJsDriver(database) : createPgDriver(database);
+  const { unsafe, connect } = Object(database) as Partial<PostgresJs<Tx> & PgPool<Tx>>;
+  if (unsafe) return createPostgresJsDriver(database as PostgresJs<Tx>);
+  if (connect) return createPgDriver(database as PgPool<Tx>);
+  const allowed = 'a Pool of pg, or the sql of postgres.js';
+  return rejectValue('postgresStore', 'its first argument', database, allowed);
 }
 
 const ignore = (): void => {};

@@ -1,5 +1,5 @@
 import { systemClock } from '../../core/lib/clock.ts';
-import { rejectValue } from '../../core/lib/input/check.ts';
+import { checkNames, isFunction, rejectValue } from '../../core/lib/input/check.ts';
 import { lendHandle } from './lend.ts';
 import {
   type ClaimResult,
@@ -57,8 +57,17 @@ export interface SqliteStoreOptions {
  */
 export function sqliteStore<Db extends SqliteDatabase>(
   db: Db,
-  { table = 'idempotency_keys' }: SqliteStoreOptions = {},
+  options: SqliteStoreOptions = {},
 ): IdempotencyStore<Db> {
+  if (!isFunction(Object(db).prepare))
+    rejectValue(
+      'sqliteStore',
+      'its first argument',
+      db,
+      'a handle, such as new DatabaseSync(path)',
+    );
+  checkNames('sqliteStore', options, ['table']);
+  const { table = 'idempotency_keys' } = options;
   if (!/^\w+$/.test(table))
     rejectValue('sqliteStore', 'table', table, 'letters, digits and underscores');
   if (inUse.has(db)) throw new TypeError(handleInUse);

@@ -44,9 +44,26 @@ export function TextsProvider({ texts, children }: TextsProviderProps): ReactEle
   inDevelopment(() => {
     if (!Array.isArray(texts) || texts.length === 0)
       reject('TextsProvider', 'texts', texts, 'a list, such as [english, german]');
-    for (const { lang } of texts) checkLanguage(lang);
+    for (const [at, one] of texts.entries()) {
+      checkTexts(`texts[${at}]`, one, english);
+      checkLanguage(one.lang);
+    }
   });
   return <Texts.Provider value={texts}>{children}</Texts.Provider>;
+}
+
+/** @throws TypeError for a text that is missing: a component that shows it would throw, and the app with it. */
+function checkTexts(path: string, given: unknown, needed: unknown): void {
+  if (typeof given !== typeof needed || given === null)
+    reject(
+      'TextsProvider',
+      path,
+      given,
+      `of the type ${typeof needed}: write { ...english, lang, … }`,
+    );
+  if (typeof needed !== 'object') return;
+  for (const [name, part] of Object.entries(needed as object))
+    checkTexts(`${path}.${name}`, (given as Readonly<Record<string, unknown>>)[name], part);
 }
 
 function checkLanguage(lang: string): void {

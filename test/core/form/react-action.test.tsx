@@ -235,3 +235,39 @@ test('a page that is rendered by the browser has no script', () => {
   expect(container.querySelectorAll('input')).toHaveLength(1);
   expect(container.querySelector('script')).toBe(null);
 });
+
+const isState = 'and must be what createActionState or the action returns.';
+const isName = 'and must be a name, which no other form of the site has.';
+const idle = { status: 'idle', key: 'a' };
+
+test.each<readonly [name: string, given: readonly unknown[], message: string]>([
+  ['no action', [undefined, idle, { form: 'a' }], 'action is undefined, and must be a function.'],
+  ['no state', [() => {}, undefined, { form: 'a' }], `initialState is undefined, ${isState}`],
+  [
+    'null, as for useActionState',
+    [() => {}, null, { form: 'a' }],
+    `initialState is null, ${isState}`,
+  ],
+  [
+    'a state of the app, as for useActionState',
+    [() => {}, { message: '' }, { form: 'a' }],
+    `initialState is {"message":""}, ${isState}`,
+  ],
+  ['no name', [() => {}, idle, {}], `form is undefined, ${isName}`],
+  ['an empty name', [() => {}, idle, { form: '' }], `form is '', ${isName}`],
+])('useSafeAction with %s is a TypeError before a press', (_name, given, message) => {
+  function Form() {
+    (useSafeAction as (...args: readonly unknown[]) => unknown)(...given);
+    return null;
+  }
+  expect(() => renderToString(<Form />)).toThrow(new TypeError(`useSafeAction: ${message}`));
+});
+
+test.each<readonly [props: object, message: string]>([
+  [{ form: 'a' }, `state is undefined, ${isState}`],
+  [{ form: 'a', state: { message: '' } }, `state is {"message":""}, ${isState}`],
+  [{ state: idle }, `form is undefined, ${isName}`],
+])('KeyField with %j is a TypeError, and no field without a key', (props, message) => {
+  const Field = KeyField as (props: object) => ReactNode;
+  expect(() => renderToString(<Field {...props} />)).toThrow(new TypeError(`KeyField: ${message}`));
+});

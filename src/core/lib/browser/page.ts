@@ -8,6 +8,15 @@ export function hasPage(): boolean {
 }
 
 /**
+ * Listens until the returned function is called, before the target's own listeners. Without a signal: the targets of
+ * jsdom refuse that of Node, which tests with MSW have.
+ */
+export function listen(target: EventTarget, type: string, act: (event: Event) => void): () => void {
+  target.addEventListener(type, act, true);
+  return () => target.removeEventListener(type, act, true);
+}
+
+/**
  * A part of the browser; undefined where reading it alone throws. Chromium does so for a service worker in a sandboxed
  * frame, and Firefox for a database where cookies are blocked.
  */
