@@ -32,9 +32,10 @@ function nameRequires(code: string): string {
 /**
  * A page without a bundler has no `process`, which every check for development reads. This gives it one, of
  * production, before anything of an entry runs. Bundlers leave the import out: package.json says that it has no effect
- * that they need, since they write the mode themselves.
+ * that they need, since they write the mode themselves. `browser` tells other libraries that it is not that of Node, as
+ * the stand-in of bundlers does.
  */
-const processOfPage = `globalThis.process ??= { env: { NODE_ENV: 'production' } };\n`;
+const processOfPage = `globalThis.process ??= { browser: true, env: { NODE_ENV: 'production' } };\n`;
 const pathOfProcess = 'core/lib/process-of-page.js';
 
 const importProcess: Rolldown.Plugin = {

@@ -128,6 +128,11 @@ test('a page without a bundler fetches, with nothing for developers in its conso
   expect(await runInPage(code)).toEqual({ shown: 200, said: [] });
 });
 
+test('the process that a page is given is not taken for that of Node', async () => {
+  const code = `await import('steadfetch/policy'); return [process.browser, process.versions?.node];`;
+  expect((await runInPage(code)).shown).toEqual([true, undefined]);
+});
+
 test('a page that has a process keeps its own', async () => {
   const code = `await import('steadfetch/policy'); return process;`;
   const { shown } = await runInPage(code, `globalThis.process = { env: { own: '1' } };`);

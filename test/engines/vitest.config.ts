@@ -52,6 +52,8 @@ const project = {
   test: {
     ...browserProject.test,
     ...limits,
+    // Only one window of Firefox has the keyboard: a file beside another one would press its keys in vain.
+    fileParallelism: engine === 'chromium',
     browser: {
       ...browserProject.test.browser,
       // WebKitGTK has no such mode: its window is on a screen that nobody sees.

@@ -5,6 +5,7 @@ import buildIfStale from '../setup/dist.ts';
 import { installApp, installNode, packPackage, withMsw } from './app.ts';
 import { type Dom, doms, msws, nodes, type Runner, runners } from './runners.ts';
 import { runBundlers } from './build-page.ts';
+import { runRuntimes } from './runtimes.ts';
 import { runTypes } from './types.ts';
 
 /** Many times what the slowest takes: what runs longer hangs. */
@@ -71,13 +72,14 @@ async function runCell(
 }
 
 const bad: ReadonlySet<string> = new Set(['HANGS', 'FAILS']);
-/** `npm run matrix -- Jest` runs only what begins so; `-- TypeScript` only the types, `-- Bundlers` only those, `-- Bundlers Rollup` one. */
+/** `npm run matrix -- Jest` runs only what begins so; `-- TypeScript` only the types, `-- Bundlers` only those, `-- Bundlers Rollup` one, `-- Runtimes` Node, Bun and Deno. */
 const [only = '', onlyBundler = ''] = process.argv.slice(2);
 buildIfStale();
 const columns = nodes.flatMap((node) => msws.map((msw) => ({ node, msw })));
 const tarball = packPackage();
 const types = 'TypeScript'.startsWith(only) ? runTypes(tarball) : [];
 const pages = 'Bundlers'.startsWith(only) ? await runBundlers(tarball, onlyBundler) : [];
+const programs = 'Runtimes'.startsWith(only) ? runRuntimes(tarball) : [];
 const table: string[][] = [['', ...columns.map(({ node, msw }) => `Node ${node}, MSW ${msw}`)]];
 for (const runner of runners.filter(({ name }) => name.startsWith(only))) {
   const folder = installApp(runner, tarball);
@@ -88,7 +90,7 @@ for (const runner of runners.filter(({ name }) => name.startsWith(only))) {
     table.push(row);
   }
 }
-for (const rows of [types, pages, table].filter(({ length }) => length > 1)) {
+for (const rows of [types, pages, programs, table].filter(({ length }) => length > 1)) {
   const width = Math.max(...rows.flat().map(({ length }) => length));
   const lines = rows.map((row) =>
     row
@@ -98,4 +100,4 @@ for (const rows of [types, pages, table].filter(({ length }) => length > 1)) {
   );
   console.log(`\n${lines.join('\n')}`);
 }
-process.exitCode = [types, pages, table].flat(2).some((text) => bad.has(text)) ? 1 : 0;
+process.exitCode = [types, pages, programs, table].flat(2).some((text) => bad.has(text)) ? 1 : 0;
