@@ -53,9 +53,7 @@ export function toResponse(answer: Answer, askedUrl: string, error?: AxiosFailur
   // The answer to a file: URL has no status.
   if (!(status >= 200 && status <= 599)) return Response.error();
   const headers = listHeaders(bag);
-  const isBroken = error && !('data' in answer) && status < 300;
-  const data = isBroken ? failingBody(error) : answer.data;
-  const body = /^(204|205|304)$/.test(`${status}`) ? null : bodyFor(data, headers);
+  const body = /^(204|205|304)$/.test(`${status}`) ? null : bodyFor(dataOf(answer, error), headers);
   // Without the characters that a status text must not have.
   const text = (statusText ?? '').replaceAll(/[^\t -~]/g, '');
   const response = new Response(body, { status, statusText: text, headers });
@@ -71,8 +69,11 @@ export function toResponse(answer: Answer, askedUrl: string, error?: AxiosFailur
   });
 }
 
-const failingBody = (error: AxiosFailure): ReadableStream =>
-  new ReadableStream({ start: (controller) => controller.error(error) });
+/** The data of an answer, or a body that fails in the place of one that axios could not read. */
+function dataOf(answer: Answer, error: AxiosFailure | undefined): unknown {
+  if (!error || 'data' in answer || answer.status >= 300) return answer.data;
+  return new ReadableStream({ start: (controller) => controller.error(error) });
+}
 
 /** The policy reads only JSON. For any other body it needs to know only whether there is one. */
 function bodyFor(data: unknown, headers: Headers): BodyInit | null {

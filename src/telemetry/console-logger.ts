@@ -217,13 +217,16 @@ function describeState(event: StateEvent, lastDead: number): Entry {
       const { dead } = event;
       const left = event.due + event.waiting + event.sending + event.paused;
       const level = dead > lastDead ? 'error' : 'debug';
-      const entries = left === 1 ? 'entry' : 'entries';
-      const letters = dead === 1 ? 'letter' : 'letters';
-      const text = `the outbox has ${left} ${entries} to deliver and ${dead} dead ${letters}`;
+      const entries = countOf(left, 'entry', 'entries');
+      const letters = countOf(dead, 'dead letter', 'dead letters');
+      const text = `the outbox has ${entries} to deliver and ${letters}`;
       return { level, text, details: { dead, left } };
     }
   }
 }
+
+const countOf = (count: number, one: string, many: string): string =>
+  `${count} ${count === 1 ? one : many}`;
 
 function describeDecision(
   { decision, failure, maxRetries, method, url }: Extract<SteadfetchEvent, { type: 'decision' }>,

@@ -21,7 +21,8 @@ test('under jsdom, where the channel is that of Node, tests do not share outages
   const channels = opened.mock.results.map(({ value }) => value as BroadcastChannel);
   expect([await failed, heard]).toEqual(['failed', []]);
   // One that is closed refuses messages, and lets the process end.
-  for (const channel of channels) expect(() => Reflect.apply(channel.postMessage, channel, [1])).toThrow('closed');
+  for (const channel of channels)
+    expect(() => Reflect.apply(channel.postMessage, channel, [1])).toThrow('closed');
   opened.mockRestore();
   other.close();
   steady.dispose();

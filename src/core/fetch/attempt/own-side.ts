@@ -21,7 +21,7 @@ type RefusedAttempt = Pick<Attempt, 'context' | 'request' | 'init' | 'source'>;
 
 /** A stream of the app's that a body is read from: fetch does not say whether it was that which has failed. */
 export class OwnStream {
-  /** What is sent in its place. */
+  /** The stream that is sent in its place. */
   readonly body: ReadableStream;
   #failure: Failed | undefined;
 
@@ -72,10 +72,10 @@ export function refusalOf(
   wasSpent: boolean,
   reports: CspReports | undefined,
 ): Refusal | undefined | Promise<Refusal | undefined> {
-  const { context, request, init, source } = attempt;
+  const { context, request, init } = attempt;
   const { input, isLocal } = request;
-  const failed = source?.failure ?? failedStream(init.body);
-  if (failed) return { error: failed.error instanceof Error ? failed.error : cause };
+  const failed = streamError(attempt, cause);
+  if (failed) return { error: failed };
   // The error of fetch says what is wrong with the arguments.
   if (wasSpent || !isSendable(input, init) || context.client?.isUnsent(cause, init))
     return { error: cause };
@@ -89,10 +89,11 @@ export function refusalOf(
     : undefined;
 }
 
-/** A stream of Node's says itself that it has failed. */
-function failedStream(body: unknown): Failed | undefined {
-  const { errored } = Object(body) as { readonly errored?: unknown };
-  return errored ? { error: errored } : undefined;
+/** The error of a stream of the app's that failed while it was sent. A stream of Node's says itself that it has. */
+function streamError({ source, init }: RefusedAttempt, cause: unknown): unknown {
+  const { errored } = Object(init.body) as { readonly errored?: unknown };
+  const failed = source?.failure ?? (errored ? { error: errored } : undefined);
+  return failed && (failed.error instanceof Error ? failed.error : cause);
 }
 
 /** For development: the error of what an interceptor of a test, or a rule of fetch, refuses. No such interceptor is in a production build. */

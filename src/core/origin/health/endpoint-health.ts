@@ -108,8 +108,8 @@ export class Health {
   }
 
   /** Another one was answered before this failure, and after the first. */
-  recordBroken(): void {
-    this.isBrokenAgain = true;
+  recordBroken(sentAt: number, brokenAt: number): void {
+    if (sentAt > brokenAt) this.isBrokenAgain = true;
   }
 
   begin(now: number, isFollowed: boolean, isEarly: boolean): void {

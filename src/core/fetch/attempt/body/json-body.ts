@@ -8,7 +8,7 @@ const mostBytes = 65_536;
 /** JSON's white space (RFC 8259 §2), and the bytes of a byte order mark. */
 const blanks: readonly number[] = [0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf];
 
-/** What a body is to be: whether a byte may be its first one, and whether a text is one. */
+/** The grammar of a body: which bytes may be its first one, and which texts are one. */
 interface Grammar {
   readonly mayBegin: (byte: number) => boolean;
   readonly isText: (text: string) => boolean;
