@@ -42,7 +42,7 @@ test.each(
     });
     const sent: string[] = [];
     const send: typeof fetch = async (input) => {
-      sent.push(String(input));
+      sent.push(input as string);
       return Response.json('kites');
     };
     const steady = createSteadfetch({ ...config, fetch: send });
