@@ -217,9 +217,7 @@ function describeState(event: StateEvent, lastDead: number): Entry {
       const { dead } = event;
       const left = event.due + event.waiting + event.sending + event.paused;
       const level = dead > lastDead ? 'error' : 'debug';
-      const entries = left === 1 ? 'entry' : 'entries';
-      const letters = dead === 1 ? 'letter' : 'letters';
-      const text = `the outbox has ${left} ${entries} to deliver and ${dead} dead ${letters}`;
+      const text = `the outbox has ${counted(left, 'entry', 'entries')} to deliver and ${counted(dead, 'dead letter', 'dead letters')}`;
       return { level, text, details: { dead, left } };
     }
   }
@@ -246,6 +244,9 @@ function describeDecision(
   const text = `${failed}. No further attempt: ${reasons[reason]}`;
   return { level: isWanted ? 'debug' : 'error', text, details };
 }
+
+const counted = (count: number, one: string, more: string): string =>
+  `${count} ${count === 1 ? one : more}`;
 
 /** Jitter makes fractions, which a column of whole numbers refuses. */
 const wholeMs = (ms: number): number => Math.ceil(ms);
