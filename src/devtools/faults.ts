@@ -57,8 +57,7 @@ export function createFaults({ context }: Pick<Instance, 'context'>): Faults {
   let all: readonly Own[] = [];
   let lastId = 0;
   let send: Transport | undefined;
-  /** What React Query took the page for before a fault took it offline. */
-  let wasOnline = true;
+  const setOffline = createOfflineSwitch();
 
   const show = (): void => set(all.map(toActive));
   /** Passes a request through the faults, until one answers. */
@@ -83,12 +82,8 @@ export function createFaults({ context }: Pick<Instance, 'context'>): Faults {
     return transport(input, init);
   };
   const change = (next: readonly Own[]): void => {
-    const [before, now] = [all, next].map((some) => some.some(isOfflineFault));
-    if (now && !before) {
-      wasOnline = onlineManager.isOnline();
-      onlineManager.setOnline(false);
-    } else if (before && !now) onlineManager.setOnline(wasOnline);
     all = next;
+    setOffline(all.some(({ wish }) => wish.kind === 'offline'));
     if (all.length > 0 && !send) {
       const given = (send = context.transport);
       context.transport = (input, init) => meet(given, input, init);
@@ -116,7 +111,16 @@ export function createFaults({ context }: Pick<Instance, 'context'>): Faults {
   };
 }
 
-const isOfflineFault = ({ wish }: Own): boolean => wish.kind === 'offline';
+/** Takes the page offline for React Query, and afterwards back to the state of before. */
+function createOfflineSwitch(): (isOffline: boolean) => void {
+  let wasOnline: boolean | undefined;
+  return (isOffline) => {
+    if (isOffline === (wasOnline !== undefined)) return;
+    const next = isOffline ? false : wasOnline;
+    wasOnline = isOffline ? onlineManager.isOnline() : undefined;
+    onlineManager.setOnline(!!next);
+  };
+}
 
 const toActive = ({ id, wish, fault }: Own): ActiveFault => ({
   id,

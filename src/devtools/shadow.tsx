@@ -22,7 +22,7 @@ function adopt(root: ShadowRoot): void {
   }
 }
 
-/** Text that is typed here is no shortcut of the app, which sees only the host of this tree, and no field. */
+/** A key typed in a field here must be no shortcut of the app, which sees the host of this tree, and no field. */
 const keepTyped = (event: Event): void => {
   if ((event.target as Partial<Element>).matches?.('input, select, textarea'))
     event.stopPropagation();

@@ -217,16 +217,11 @@ function describeState(event: StateEvent, lastDead: number): Entry {
       const { dead } = event;
       const left = event.due + event.waiting + event.sending + event.paused;
       const level = dead > lastDead ? 'error' : 'debug';
-      const entries = countOf(left, 'entry', 'entries');
-      const letters = countOf(dead, 'dead letter', 'dead letters');
-      const text = `the outbox has ${entries} to deliver and ${letters}`;
+      const text = `the outbox has ${counted(left, 'entry', 'entries')} to deliver and ${counted(dead, 'dead letter', 'dead letters')}`;
       return { level, text, details: { dead, left } };
     }
   }
 }
-
-const countOf = (count: number, one: string, many: string): string =>
-  `${count} ${count === 1 ? one : many}`;
 
 function describeDecision(
   { decision, failure, maxRetries, method, url }: Extract<SteadfetchEvent, { type: 'decision' }>,
@@ -249,6 +244,9 @@ function describeDecision(
   const text = `${failed}. No further attempt: ${reasons[reason]}`;
   return { level: isWanted ? 'debug' : 'error', text, details };
 }
+
+const counted = (count: number, one: string, more: string): string =>
+  `${count} ${count === 1 ? one : more}`;
 
 /** Jitter makes fractions, which a column of whole numbers refuses. */
 const wholeMs = (ms: number): number => Math.ceil(ms);

@@ -14,7 +14,7 @@ export interface CheckOptions {
    * it.
    */
   readonly url: string;
-  /** The method of the request. @default 'HEAD', or 'GET' with `expect`, which may read the body */
+  /** The method of the request. With `expect`, which may read the body, it is `'GET'` by default. @default 'HEAD' */
   readonly method?: 'HEAD' | 'GET' | undefined;
   /** The longest wait for the answer, in milliseconds. @default 5000 */
   readonly timeoutMs?: number | undefined;

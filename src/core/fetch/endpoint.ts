@@ -15,9 +15,9 @@ const foldSegment = (segment: string): string => (id.test(segment) ? ':id' : seg
  * must not reach logs.
  */
 export function endpointOf(method: string, url: string): string {
-  const [content] = /^(?:data|blob):/i.exec(url) ?? [];
-  if (content) return `${method} ${content}`;
-  const path = url.replace(/[?#].*/s, '').replace(/^[a-z][\w+.-]*:(\/\/[^/]*)?|^\/\/[^/]*/i, '');
+  const path = url
+    .replace(/[?#].*|^(data|blob):.*/is, '')
+    .replace(/^[a-z][\w+.-]*:(\/\/[^/]*)?|^\/\/[^/]*/i, '');
   return `${method} ${normalizeEscapes(path).replace(/[^/]+/g, foldSegment) || '/'}`;
 }
 

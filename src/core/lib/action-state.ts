@@ -1,4 +1,3 @@
-import { inDevelopment } from './development.ts';
 import { reject } from './input/check.ts';
 
 /** The name of the hidden field that carries the key of a form. */
@@ -102,19 +101,15 @@ export function isDeliberate(thrown: unknown): boolean {
   return isRedirect(thrown) || isOfNext || (Number(status) >= 400 && Number(status) < 500);
 }
 
-/** In development. @throws TypeError unless this is the name of a form, which no other form has. */
-export function checkForm(operation: string, form: unknown): void {
-  inDevelopment(() => {
-    if (typeof form !== 'string' || form === '')
-      reject(operation, 'form', form, 'a name, which no other form of the site has');
-  });
+/** @throws TypeError unless this is the name of a form, which no other form has. */
+export function requireForm(operation: string, form: unknown): void {
+  if (typeof form !== 'string' || form === '')
+    reject(operation, 'form', form, 'a name, which no other form of the site has');
 }
 
-/** In development. @throws TypeError unless this is the state of a form: only those have the key of its submission. */
-export function checkState(operation: string, option: string, state: unknown): void {
-  inDevelopment(() => {
-    const { key } = Object(state) as Partial<ActionState>;
-    if (typeof key !== 'string' || key === '')
-      reject(operation, option, state, 'what createActionState or the action returns');
-  });
+/** @throws TypeError unless this is the state of a form: only those have the key of its submission. */
+export function requireState(operation: string, option: string, state: unknown): void {
+  const { key } = Object(state) as Partial<ActionState>;
+  if (typeof key !== 'string' || key === '')
+    reject(operation, option, state, 'what createActionState or the action returns');
 }

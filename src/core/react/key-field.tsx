@@ -1,6 +1,7 @@
 import { type ReactElement, useCallback, useEffect, useRef, useSyncExternalStore } from 'react';
 import { openActionForm, scriptOf } from '../form/action-form.ts';
-import { checkForm, checkState, keyField } from '../lib/action-state.ts';
+import { keyField, requireForm, requireState } from '../lib/action-state.ts';
+import { inDevelopment } from '../lib/development.ts';
 
 /** The props of {@link KeyField}. */
 export interface KeyFieldProps {
@@ -31,8 +32,10 @@ export interface KeyFieldProps {
  * ```
  */
 export function KeyField({ state, form, nonce }: KeyFieldProps): ReactElement {
-  checkState('KeyField', 'state', state);
-  checkForm('KeyField', form);
+  inDevelopment(() => {
+    requireState('KeyField', 'state', state);
+    requireForm('KeyField', form);
+  });
   const { key, submission } = state;
   const ref = useRef<HTMLInputElement>(null);
   const value = useSyncExternalStore(

@@ -1,6 +1,7 @@
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useSyncExternalStore } from 'react';
 import { fallbackOf } from '../react-query/query/fallback.ts';
+import { inDevelopment } from '../lib/development.ts';
 import { requireKey } from '../lib/input/check.ts';
 import { queryStatusesOf } from '../react-query/status/query.ts';
 
@@ -15,7 +16,9 @@ import { queryStatusesOf } from '../react-query/status/query.ts';
  */
 export function useFallback(queryKey: QueryKey): { readonly error: unknown } | undefined {
   const client = useQueryClient();
-  requireKey('useFallback', 'its argument', queryKey, 'the key of a query: [...]');
+  inDevelopment(() =>
+    requireKey('useFallback', 'its argument', queryKey, 'the key of a query: [...]'),
+  );
   const store = queryStatusesOf(client, 'useFallback');
   const { queryHash: id } = client.defaultQueryOptions({ queryKey });
   const subscribe = useCallback(

@@ -1,6 +1,6 @@
 import { type FormEvent, useState, useSyncExternalStore } from 'react';
 import { openActionForm, type SendActionOptions } from '../form/action-form.ts';
-import { type ActionState, checkForm, checkState, contentOf } from '../lib/action-state.ts';
+import { type ActionState, contentOf, requireForm, requireState } from '../lib/action-state.ts';
 import { inDevelopment } from '../lib/development.ts';
 import { isFunction, reject } from '../lib/input/check.ts';
 import { useSubscribe } from './key-field.tsx';
@@ -62,10 +62,12 @@ export function useSafeAction<TState extends ActionState<unknown, unknown>>(
   initialState: ActionState<never> | TState,
   { form }: { readonly form: string },
 ): SafeAction<TState> {
-  const operation = 'useSafeAction';
-  inDevelopment(() => isFunction(action) || reject(operation, 'action', action, 'a function'));
-  checkState(operation, 'initialState', initialState);
-  checkForm(operation, form);
+  inDevelopment(() => {
+    const operation = 'useSafeAction';
+    if (!isFunction(action)) reject(operation, 'action', action, 'a function');
+    requireState(operation, 'initialState', initialState);
+    requireForm(operation, form);
+  });
   const first = initialState as Awaited<TState>;
   const [answer, formAction, isSentByReact] = useActionState<TState, FormData>(action, first);
   const [sending, setSending] = useState(0);
@@ -154,6 +156,6 @@ export function sendAction<TState extends ActionState<unknown, unknown>>(
   call: (fields: FormData) => Promise<TState>,
   options?: SendActionOptions,
 ): Promise<TState> {
-  checkForm('sendAction', form);
+  inDevelopment(() => requireForm('sendAction', form));
   return openActionForm(form).send(fields, call, options);
 }

@@ -32,8 +32,10 @@ export function useRetryStatus(options: {
   readonly queryKeyHashFn?: ((queryKey: never) => string) | undefined;
 }): RetryState & RetryControls {
   const client = useQueryClient();
-  const { queryKey } = Object(options) as Partial<typeof options>;
-  requireKey('useRetryStatus', 'queryKey', queryKey, 'the key of a query: { queryKey: [...] }');
+  inDevelopment(() => {
+    const { queryKey } = Object(options) as Partial<typeof options>;
+    requireKey('useRetryStatus', 'queryKey', queryKey, 'the key of a query: { queryKey: [...] }');
+  });
   const { queryHash } = client.defaultQueryOptions(options as UseQueryOptions);
   return useStatus(queryStatusesOf(client, 'useRetryStatus'), queryHash, queryControlsOf);
 }

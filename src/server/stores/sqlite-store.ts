@@ -59,17 +59,7 @@ export function sqliteStore<Db extends SqliteDatabase>(
   db: Db,
   options: SqliteStoreOptions = {},
 ): IdempotencyStore<Db> {
-  if (!isFunction(Object(db).prepare))
-    rejectValue(
-      'sqliteStore',
-      'its first argument',
-      db,
-      'a handle, such as new DatabaseSync(path)',
-    );
-  checkNames('sqliteStore', options, ['table']);
-  const { table = 'idempotency_keys' } = options;
-  if (!/^\w+$/.test(table))
-    rejectValue('sqliteStore', 'table', table, 'letters, digits and underscores');
+  const table = checkStore(db, options);
   if (inUse.has(db)) throw new TypeError(handleInUse);
   inUse.add(db);
   openTable(db, table);
@@ -123,6 +113,22 @@ export function sqliteStore<Db extends SqliteDatabase>(
       });
     },
   };
+}
+
+/** @returns the name of the table. */
+function checkStore(db: unknown, options: SqliteStoreOptions): string {
+  if (!isFunction(Object(db).prepare))
+    rejectValue(
+      'sqliteStore',
+      'its first argument',
+      db,
+      'a handle, such as new DatabaseSync(path)',
+    );
+  checkNames('sqliteStore', options, ['table']);
+  const { table = 'idempotency_keys' } = options;
+  if (!/^\w+$/.test(table))
+    rejectValue('sqliteStore', 'table', table, 'letters, digits and underscores');
+  return table;
 }
 
 /** Runs one task after the other, because the handle has one transaction at a time. */

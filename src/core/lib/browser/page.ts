@@ -57,10 +57,10 @@ export function promptBeforeUnload(): () => void {
 /** Calls back when the device may have a network again, or a different one, until the returned function is called. */
 export function watchConnection(onChange: () => void): () => void {
   const page = globalThis as Partial<typeof globalThis>;
-  // The Network Information API, if available.
+  // The Network Information API, if available. That of Cordova, or of a test, may be without events.
   const connection = ifAllowed(
     () =>
-      (globalThis.navigator as { connection?: EventTarget & { readonly type?: string } })
+      (globalThis.navigator as { connection?: Partial<EventTarget> & { readonly type?: string } })
         .connection,
   );
   let type = connection?.type;
@@ -70,10 +70,10 @@ export function watchConnection(onChange: () => void): () => void {
     type = connection?.type;
     if (type === undefined || type !== before) onChange();
   };
-  connection?.addEventListener('change', onEstimate);
+  connection?.addEventListener?.('change', onEstimate);
   page.addEventListener?.('online', onChange);
   return () => {
-    connection?.removeEventListener('change', onEstimate);
+    connection?.removeEventListener?.('change', onEstimate);
     page.removeEventListener?.('online', onChange);
   };
 }

@@ -21,14 +21,14 @@ export function requireWhole(
   rejectValue(operation, option, value, `a whole number${unit} from ${min} to ${max}`);
 }
 
-/** In development. @throws TypeError unless the value is a key of React Query: a list. */
+/** @throws TypeError unless the value is a key of React Query: a list. */
 export function requireKey(
   operation: string,
   option: string,
   value: unknown,
   allowed: string,
 ): void {
-  inDevelopment(() => Array.isArray(value) || reject(operation, option, value, allowed));
+  if (!Array.isArray(value)) reject(operation, option, value, allowed);
 }
 
 const reported = new Set<string>();

@@ -85,19 +85,7 @@ function observe(
   });
   inDevelopment(() => shareWarnings(real, ifOn));
   const shadows = new ShadowQueries(ifOn, comparison);
-  real.subscribe((event) => {
-    if (event.type !== 'request:start' && event.type !== 'request:end') return;
-    answers.record(event);
-    if (event.type === 'request:end') return;
-    comparison.countRequest('app');
-    shadows.recordRequest(event);
-  });
-  ifOn.subscribe((event) => {
-    if (event.type === 'pause:start') comparison.countPause(event.operation.id);
-    if (event.type !== 'request:start') return;
-    comparison.countRequest('if-on');
-    answers.expect(event);
-  });
+  compareRequests(real, ifOn, { answers, comparison, shadows });
 
   const instance = instanceOfSteady(real, 'observe');
   const queries = register(
@@ -130,6 +118,33 @@ function observe(
   // mutationOptions and others that are made of it send for real.
   registerSteady(steady, instance);
   return steady;
+}
+
+interface Compared {
+  readonly answers: KnownAnswers;
+  readonly comparison: Comparison;
+  readonly shadows: ShadowQueries;
+}
+
+/** Counts the requests of both. Those of the app show how the others are answered. */
+function compareRequests(
+  real: Steadfetch,
+  ifOn: Steadfetch,
+  { answers, comparison, shadows }: Compared,
+): void {
+  real.subscribe((event) => {
+    if (event.type !== 'request:start' && event.type !== 'request:end') return;
+    answers.record(event);
+    if (event.type === 'request:end') return;
+    comparison.countRequest('app');
+    shadows.recordRequest(event);
+  });
+  ifOn.subscribe((event) => {
+    if (event.type === 'pause:start') comparison.countPause(event.operation.id);
+    if (event.type !== 'request:start') return;
+    comparison.countRequest('if-on');
+    answers.expect(event);
+  });
 }
 
 /** Both are one instance to the app, which is warned once. */
