@@ -314,7 +314,7 @@ function planNext(
  */
 export function nextStepOf(
   failed: Failed,
-  { attempts, createdAt }: Pick<Row, 'attempts' | 'createdAt'>,
+  { attempts, createdAt, conflicts }: Pick<Row, 'attempts' | 'createdAt' | 'conflicts'>,
   { maxAttempts, maxAgeMs }: Limits,
   timing: Timing,
 ): NextStep {
@@ -326,11 +326,22 @@ export function nextStepOf(
   const isPaused = isSignedOut || (decision.reason === 'paused-too-long' && !wasSent);
   const made = isUnsent || isPaused ? attempts : attempts + 1;
   if (made >= maxAttempts) return { kind: 'dead', reason: 'max-attempts' };
+  if (isInProgress(failed) && conflicts + 1 >= mostConflicts)
+    return { kind: 'dead', reason: 'cannot-find-out' };
   const next = planNext(failed, timing);
   return next.nextRetryAt - createdAt > maxAgeMs
     ? { kind: 'dead', reason: 'max-age' }
     : { kind: 'again', ...next, attempts: made };
 }
+
+/**
+ * So often in a row, in some ten minutes, "the first request is still running" is believed. No request runs for so long:
+ * it is a refusal that its API does not tell apart.
+ */
+const mostConflicts = 15;
+
+export const isInProgress = ({ failure }: Pick<Failed, 'failure'>): boolean =>
+  failure.kind === 'http' && failure.inProgress;
 
 /** Which of its limits an entry has reached before this attempt: it waited too long, or its pages died at it. */
 export function limitOf(

@@ -6,7 +6,7 @@ import { type Failure, failures } from '../../src/core/policy/outcome.ts';
 
 const nowMs = 100_000;
 const backoffMs = (): number => 4000;
-const row = { attempts: 2, createdAt: 40_000 };
+const row = { attempts: 2, createdAt: 40_000, conflicts: 0 };
 const endless = { maxAttempts: Infinity, maxAgeMs: Infinity };
 const held: Failure = {
   kind: 'paused-too-long',

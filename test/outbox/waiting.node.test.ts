@@ -374,3 +374,21 @@ test.each([
   await pass(6000);
   expect(server.arrivals).toHaveLength(2);
 });
+
+test('a success that comes while the wait of another entry is being written ends that wait', async () => {
+  const { openTab, server, pass } = createBrowser();
+  server.rule = (arrival) => arrival.answer(503);
+  const { outbox } = openTab({ handlers: notes, health: false });
+  const ids = count(1, 2).map((n) => outbox.submit('note', { n, to: api }).idempotencyKey);
+  // By now they wait for minutes.
+  await pass(3_600_000, longestStepMs);
+  server.rule = undefined;
+  for (const id of ids) await outbox.retry(id);
+  await settle();
+  const [one, other] = server.arrivals.slice(-2);
+  server.rule = (arrival) => arrival.answer(201);
+  one?.answer(503);
+  other?.answer(201);
+  await pass(5000);
+  expect(await outbox.list()).toEqual([]);
+});

@@ -54,6 +54,40 @@ describe.each(Object.keys(replies))('an entry whose answer was lost, and then %s
   );
 });
 
+test('an API that says 409 fifteen times in a row does not hold its scope up for ever', async () => {
+  const browser = createBrowser();
+  const { outbox } = browser.openTab({ handlers: { order: { ...shop.order, scope: 'cart' } } });
+  browser.server.rule = (arrival) => arrival.answer(arrival.body === '1' ? 409 : 201);
+  for (const n of [1, 2]) outbox.submit('order', n);
+  await browser.pass(420_000, 4000);
+  expect(await outbox.list()).toMatchObject([
+    { variables: 1, state: 'pending', processed: 'unknown' },
+    { variables: 2, state: 'pending' },
+  ]);
+  await browser.pass(3_600_000, 4000);
+  const [first, second] = await outbox.list();
+  expect(first).toMatchObject({ variables: 1, state: 'dead', reason: 'cannot-find-out' });
+  expect(first?.attempts).toBe(15);
+  expect(second).toMatchObject({ variables: 2, state: 'pending' });
+  // Sent again, it is asked with a new key.
+  expect(await outbox.retry(first?.idempotencyKey ?? '')).not.toBe(first?.idempotencyKey);
+  await outbox.discard(first?.idempotencyKey ?? '');
+  await browser.pass(5000);
+  expect(browser.server.arrivals.at(-1)?.body).toBe('2');
+});
+
+test('a 409 after many attempts without an answer is waited for', async () => {
+  const browser = createBrowser();
+  const { outbox } = browser.openTab({ handlers: shop });
+  browser.server.rule = (arrival) => arrival.answer(503);
+  outbox.submit('order', 'lamp');
+  await browser.pass(3_600_000, 4000);
+  expect((await outbox.list())[0]?.attempts).toBeGreaterThan(15);
+  browser.server.rule = (arrival, count) => arrival.answer(count % 2 === 0 ? 409 : 503);
+  await browser.pass(3_600_000, 4000);
+  expect((await outbox.list()).map(({ state }) => state)).toEqual(['pending']);
+});
+
 test.each([
   ['expired', 700_000],
   ['age-unknown', -600_000],

@@ -3,7 +3,7 @@ import { warn } from '../../core/lib/input/warn.ts';
 import { backoffDelay, renewRefused, type Operation, type PastStep } from '../../core/internal.ts';
 import { type Codec, readVariables, type Unread } from '../codec.ts';
 import { shorten } from '../errors.ts';
-import { type HandlerDefinition, limitOf, nextStepOf } from '../handler.ts';
+import { type HandlerDefinition, isInProgress, limitOf, nextStepOf } from '../handler.ts';
 import { type DeadReason, lacksAnswer, laneOf, type Row } from '../store/row.ts';
 import type { RowStore } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
@@ -183,7 +183,8 @@ export class Delivery {
     }
     const lane = origin ? laneOf(entry.handler, origin) : entry.lane;
     const isUntouched = !failed.wasSent && !failed.isUnsent;
-    const tried = { timeouts, isUntouched, ...kept, error: shorten(error), isInDoubt };
+    const conflicts = isInProgress(failed) ? entry.conflicts + 1 : 0;
+    const tried = { timeouts, conflicts, isUntouched, ...kept, error: shorten(error), isInDoubt };
     return {
       entry,
       error,

@@ -48,6 +48,8 @@ export interface Tried {
   readonly lastAttemptAt?: number | undefined;
   /** So many attempts have timed out: the next one has longer. */
   readonly timeouts: number;
+  /** So many of the last attempts in a row were answered that an earlier one is still running. */
+  readonly conflicts: number;
   readonly lastError?: RowError | undefined;
   readonly isInDoubt: boolean;
   /** The attempt that was begun last has sent it without a key, because its API honours none. */
@@ -69,6 +71,7 @@ export const untried: Tried = {
   claims: 0,
   lastAttemptAt: undefined,
   timeouts: 0,
+  conflicts: 0,
   lastError: undefined,
   isInDoubt: false,
   isUnkeyed: false,

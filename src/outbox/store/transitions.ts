@@ -44,6 +44,8 @@ interface Shown {
   readonly attempts: number;
   /** So many of them, as far as that has changed, have timed out. */
   readonly timeouts?: number;
+  /** So many of the last in a row were answered that another is still running. @default 0 */
+  readonly conflicts?: number;
   readonly isInDoubt: boolean;
   readonly steps?: unknown;
 }
@@ -156,7 +158,7 @@ function applyShown(
   change: Extract<Change, { readonly kind: 'again' | 'dead' }>,
   nowMs: number,
 ): Row {
-  const { error, attempts, timeouts, isInDoubt, steps } = change;
+  const { error, attempts, timeouts, conflicts = 0, isInDoubt, steps } = change;
   // Another tab may try it where this one did not, and a dead one may be submitted again: both need the mark.
   const isToKnow = change.kind === 'dead' || change.isUntouched;
   const tried = {
@@ -165,6 +167,7 @@ function applyShown(
     isInDoubt,
     isUnkeyed: !!isToKnow && row.isUnkeyed,
     timeouts: timeouts ?? row.timeouts,
+    conflicts,
     lastError: error ?? row.lastError,
     steps: steps ?? row.steps,
     // Its next wait begins now, whatever the clock has done during the attempt.
