@@ -31,6 +31,8 @@ class WorkersLast extends BaseSequencer {
 
 /** A hang is told from a slow machine by what the same test takes in Chromium: under a second, but for a few. */
 const limits = { testTimeout: 120_000, hookTimeout: 120_000 };
+/** Ten thousand entries of an outbox take Firefox a minute, and several on a busy machine. */
+const wholeLimits = { testTimeout: 240_000, hookTimeout: 240_000 };
 const patience = { testTimeout: testTimeoutMs };
 
 /** Files that launch an engine of their own, whatever ENGINE says. */
@@ -76,7 +78,7 @@ export default defineConfig({
         ...e2eProject,
         test: {
           ...e2eProject.test,
-          ...limits,
+          ...wholeLimits,
           ...(isOutboxProof && patience),
           exclude: [...ofOthers, ...(isOutboxProof ? [] : [outboxProof])],
           // WebKitGTK's driver has one window, and Playwright knows nothing of it.

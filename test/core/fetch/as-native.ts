@@ -238,9 +238,16 @@ async function send(
   return {
     end,
     requests: requests.map(({ method, headers, body }) => {
-      const boundary = /boundary=(.*)/.exec(headers['content-type'] ?? '')?.[1] ?? '';
-      const shown = JSON.stringify({ method, headers, body });
-      return JSON.parse(boundary ? shown.replaceAll(boundary, 'B') : shown) as unknown;
+      const [type = '', boundary] = /^.*boundary=(.*)/.exec(headers['content-type'] ?? '') ?? [];
+      if (boundary === undefined) return { method, headers, body };
+      // It is random, in Firefox in its length as well.
+      const shown = body.replaceAll(boundary, 'B');
+      const length = Number(headers['content-length']) - (body.length - shown.length);
+      const shownHeaders = {
+        'content-type': type.replace(boundary, 'B'),
+        'content-length': `${length}`,
+      };
+      return { method, headers: { ...headers, ...shownHeaders }, body: shown };
     }),
   };
 }
