@@ -116,9 +116,9 @@ function read<T, K extends QueryKey>(
         throw error;
       })
     : send();
-  // Of data that were hydrated it is known only now where they come from.
-  if (!inner && query.state.data !== undefined && isKeptBack(operation))
-    shared.lifecycle.pauses.showKnown(query, operation);
+  // Of data that were hydrated it is known only now where they come from. What has gone keeps others back, not itself.
+  const isWaiting = !inner && query.state.data !== undefined && !operation.effects.wasSent();
+  if (isWaiting && isKeptBack(operation)) shared.lifecycle.pauses.showKnown(query, operation);
   const fallback = ownFallback(query.options);
   if (!fallback || record.isProbe) return begun;
   return begun.catch((error: unknown) => {

@@ -431,3 +431,29 @@ describe('a query that is disabled', () => {
     expect(observer.getCurrentResult().status).toBe('success');
   });
 });
+
+test('before a rate limit whose pace is known, what has gone at once is no pause: invalidateQueries waits for its answer', async () => {
+  const rig = createRig({ health: {} });
+  const observer = new QueryObserver(rig.client, {
+    queryKey,
+    queryFn: () => rig.steady.json<string>(api + path),
+  });
+  observer.subscribe(() => {});
+  await rig.time.advance(1000);
+  rig.server.plan(path, 429, 429, 429);
+  void observer.refetch();
+  await rig.time.advance(10_000);
+  expect(observer.getCurrentResult().status).toBe('success');
+  rig.server.plan(path, { afterMs: 300 });
+  const [from, sent] = [rig.elapsed(), rig.server.sent.length];
+  let settledMs: number | undefined;
+  const settle = async (): Promise<void> => {
+    await rig.client.invalidateQueries({ queryKey });
+    settledMs = rig.elapsed() - from;
+  };
+  void settle();
+  expect(observer.getCurrentResult().fetchStatus).toBe('fetching');
+  expect(rig.server.times().slice(sent)).toEqual([from]);
+  await rig.time.advance(1000);
+  expect(settledMs).toBe(300);
+});
