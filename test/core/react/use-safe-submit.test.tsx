@@ -1048,7 +1048,7 @@ describe('what a developer can get wrong', () => {
     const plain = { mutationFn: async () => 1 };
     expect(show(() => useSafeSubmit(plain, { form: 'a' }))).toEqual(
       new TypeError(
-        'useSafeSubmit: mutationFn is async () => 1, and must be that of mutationOptions.',
+        'useSafeSubmit: mutationFn is a function, and must be that of mutationOptions.',
       ),
     );
     const ours = mutationOptions(createSteadfetch(), plain);
