@@ -23,8 +23,8 @@ export interface OutboxFilter<THandler extends string = string> {
 export class Entries {
   readonly #parts: OutboxParts;
   readonly #forget: Forget;
-  /** The latest edit of each entry: it is given the one that is called after it. */
-  readonly #edits: Map<string, (later: Promise<string | undefined>) => void> = new Map();
+  /** The latest edit of each entry. */
+  readonly #edits: Map<string, Promise<string | undefined>> = new Map();
 
   constructor(parts: OutboxParts, forget: Forget) {
     this.#parts = parts;
@@ -79,14 +79,16 @@ export class Entries {
     submitted: Promise<unknown>,
   ): Promise<string | undefined> {
     const sealing = this.#parts.codec.encode('outbox.edit', variables);
-    let later: Promise<string | undefined> | undefined;
-    const yieldTo = (edit: Promise<string | undefined>): void => void (later = edit);
     const shown = submitted.then(() => this.#find(id));
-    const edited = Promise.all([shown, sealing])
-      .then(([entry, sealed]) => later ?? this.#edit(id, variables, sealed, !!entry?.isInDoubt))
-      .finally(() => this.#edits.get(id) === yieldTo && this.#edits.delete(id));
-    this.#edits.get(id)?.(edited);
-    this.#edits.set(id, yieldTo);
+    const edited = Promise.all([shown, sealing]).then(
+      ([entry, sealed]): Promise<string | undefined> => {
+        const latest = this.#edits.get(id);
+        return latest && latest !== edited
+          ? latest
+          : this.#edit(id, variables, sealed, !!entry?.isInDoubt);
+      },
+    );
+    this.#edits.set(id, edited);
     return edited;
   }
 

@@ -8,27 +8,14 @@ const mostBytes = 65_536;
 /** JSON's white space (RFC 8259 §2), and the bytes of a byte order mark. */
 const blanks: readonly number[] = [0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf];
 
-/** The grammar of a body: which bytes may be its first one, and which texts are one. */
-interface Grammar {
-  readonly mayBegin: (byte: number) => boolean;
-  readonly isText: (text: string) => boolean;
+/** Whether a text is empty, or JSON. */
+function isJsonText(text: string): boolean {
+  try {
+    return !/\S/.test(text) || JSON.parse(text) !== undefined;
+  } catch {
+    return false;
+  }
 }
-
-const json: Grammar = {
-  mayBegin: (byte) => /[{["\-\dtfn]/.test(String.fromCharCode(byte)),
-  isText(text) {
-    try {
-      return !/\S/.test(text) || JSON.parse(text) !== undefined;
-    } catch {
-      return false;
-    }
-  },
-};
-
-const noPage: Grammar = {
-  mayBegin: (byte) => byte !== 0x3c,
-  isText: (text) => !/^\s*</.test(text),
-};
 
 /**
  * Whether an answer is what was asked for, although its headers do not say so: JSON, or empty, with the content type of
@@ -39,7 +26,10 @@ export async function isExpectedBody(attempt: Attempt, response: Response): Prom
   const { context, request, init } = attempt;
   // The login page of an expired session: the server may never have seen the write.
   if (response.redirected && !isSafeMethod(request.method) && isPage(response)) return false;
-  const { mayBegin, isText } = request.expect === 'json' ? json : noPage;
+  const isJson = request.expect === 'json';
+  const isText = (text: string): boolean => (isJson ? isJsonText(text) : !/^\s*</.test(text));
+  const mayBegin = (byte: number): boolean =>
+    (isJson ? /[{["\-\dtfn]/ : /[^<]/).test(String.fromCharCode(byte));
   if (context.client) {
     // Another client has read it.
     const data = context.client.readData(init);
