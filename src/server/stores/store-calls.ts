@@ -102,11 +102,13 @@ export function startLease(leaseMs: number): Lease {
   const controller = new AbortController();
   const { signal } = controller;
   const time = createTimeLimit();
-  time.start(leaseMs, () => {
+  const dueMs = systemClock.elapsedMs() + leaseMs;
+  const end = (): Error => {
     const error = new LeaseOverError(leaseMs);
     controller.abort(error);
     return error;
-  });
+  };
+  time.start(leaseMs, end);
   return {
     signal,
     async limit(work) {
@@ -115,7 +117,7 @@ export function startLease(leaseMs: number): Lease {
         return await Promise.race([work(), time.isOver]);
       } catch (error) {
         // The database ends a transaction at its lease, too, and a busy process may see that before its own timer.
-        time.endIfDue();
+        if (systemClock.elapsedMs() >= dueMs) end();
         signal.throwIfAborted();
         throw error;
       }
@@ -128,8 +130,6 @@ interface TimeLimit {
   /** Rejects when the time is over. */
   readonly isOver: Promise<never>;
   readonly start: (delayMs: number, createError: () => Error) => void;
-  /** Ends the time now if it has passed, and its timer has not fired yet. */
-  readonly endIfDue: () => void;
   readonly stop: () => void;
 }
 
@@ -138,16 +138,12 @@ function createTimeLimit(): TimeLimit {
   const isOver = new Promise<never>((_, reject) => (fail = reject));
   isOver.catch(() => {});
   let timer: unknown;
-  let endIfDue = (): void => {};
   return {
     isOver,
     start(delayMs, createError) {
-      const dueMs = systemClock.elapsedMs() + delayMs;
       const end = (): void => fail(createError());
-      endIfDue = () => void (systemClock.elapsedMs() >= dueMs && end());
       timer = systemClock.setTimeout(end, Math.min(delayMs, maxTimerMs));
     },
-    endIfDue: () => endIfDue(),
     stop: () => systemClock.clearTimeout(timer),
   };
 }
