@@ -17,48 +17,7 @@ interface Refusal {
   readonly error: unknown;
 }
 
-type RefusedAttempt = Pick<Attempt, 'context' | 'request' | 'init' | 'source'>;
-
-/** A stream of the app's that a body is read from: fetch does not say whether it was that which has failed. */
-export class OwnStream {
-  /** What is sent in its place. */
-  readonly body: ReadableStream;
-  #failure: Failed | undefined;
-
-  constructor(stream: ReadableStream) {
-    const reader = stream.getReader();
-    const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
-      try {
-        const { done, value } = await reader.read();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      } catch (error) {
-        this.#failure = { error };
-        throw error;
-      }
-    };
-    const cancel = (reason: unknown): Promise<void> => reader.cancel(reason);
-    this.body = new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
-  }
-
-  get failure(): Failed | undefined {
-    return this.#failure;
-  }
-}
-
-/** Whether nothing was read of a stream: only then fetch takes it, as a Response does. */
-export function isUnread(stream: ReadableStream): boolean {
-  try {
-    return !!new Response(stream);
-  } catch {
-    return false;
-  }
-}
-
-/** Boxed, because it may be any value. */
-interface Failed {
-  readonly error: unknown;
-}
+type RefusedAttempt = Pick<Attempt, 'context' | 'request' | 'init' | 'ownFailure'>;
 
 /**
  * The error of a request that our own side did not send: the program, the browser, a file that is gone,
@@ -72,10 +31,12 @@ export function refusalOf(
   wasSpent: boolean,
   reports: CspReports | undefined,
 ): Refusal | undefined | Promise<Refusal | undefined> {
-  const { context, request, init, source } = attempt;
+  const { context, request, init, ownFailure } = attempt;
   const { input, isLocal } = request;
-  const failed = source?.failure ?? failedStream(init.body);
-  if (failed) return { error: failed.error instanceof Error ? failed.error : cause };
+  // A stream of Node's says itself that it has failed.
+  const { errored } = Object(init.body) as { readonly errored?: unknown };
+  const failure = ownFailure?.error ?? errored;
+  if (ownFailure || errored) return { error: failure instanceof Error ? failure : cause };
   // The error of fetch says what is wrong with the arguments.
   if (wasSpent || !isSendable(input, init) || context.client?.isUnsent(cause, init))
     return { error: cause };
@@ -87,12 +48,6 @@ export function refusalOf(
   return isEngine() || filesIn(init.body).length > 0
     ? findRefusal(attempt, cause, reports)
     : undefined;
-}
-
-/** A stream of Node's says itself that it has failed. */
-function failedStream(body: unknown): Failed | undefined {
-  const { errored } = Object(body) as { readonly errored?: unknown };
-  return errored ? { error: errored } : undefined;
 }
 
 /** For development: the error of what an interceptor of a test, or a rule of fetch, refuses. No such interceptor is in a production build. */
