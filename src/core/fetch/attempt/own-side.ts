@@ -4,6 +4,7 @@ import { isEngine } from '../../lib/browser/page.ts';
 import { toUrl } from '../../lib/input/url.ts';
 import { isSendable, isStream, optionOf, requestOf } from '../init.ts';
 import type { Attempt } from './attempt.ts';
+import type { Failed } from './body/own-stream.ts';
 
 /** The longest body that a browser sends with `keepalive` (Fetch, "HTTP-network-or-cache fetch"). */
 const maxKeepaliveBytes = 65_536;
@@ -31,12 +32,10 @@ export function refusalOf(
   wasSpent: boolean,
   reports: CspReports | undefined,
 ): Refusal | undefined | Promise<Refusal | undefined> {
-  const { context, request, init, ownFailure } = attempt;
+  const { context, request, init } = attempt;
   const { input, isLocal } = request;
-  // A stream of Node's says itself that it has failed.
-  const { errored } = Object(init.body) as { readonly errored?: unknown };
-  const failure = ownFailure?.error ?? errored;
-  if (ownFailure || errored) return { error: failure instanceof Error ? failure : cause };
+  const failed = failedStream(attempt);
+  if (failed) return { error: failed.error instanceof Error ? failed.error : cause };
   // The error of fetch says what is wrong with the arguments.
   if (wasSpent || !isSendable(input, init) || context.client?.isUnsent(cause, init))
     return { error: cause };
@@ -48,6 +47,12 @@ export function refusalOf(
   return isEngine() || filesIn(init.body).length > 0
     ? findRefusal(attempt, cause, reports)
     : undefined;
+}
+
+/** The error of a stream of the app's that has failed. One of Node says so itself. */
+function failedStream({ ownFailure, init: { body } }: RefusedAttempt): Failed | undefined {
+  const { errored } = Object(body) as { readonly errored?: unknown };
+  return ownFailure ?? (errored ? { error: errored } : undefined);
 }
 
 /** For development: the error of what an interceptor of a test, or a rule of fetch, refuses. No such interceptor is in a production build. */

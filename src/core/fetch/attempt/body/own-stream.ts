@@ -1,4 +1,4 @@
-/** What a stream has failed with. Boxed, because it may be any value. */
+/** The error of a stream, boxed, because it may be any value. */
 export interface Failed {
   readonly error: unknown;
 }
