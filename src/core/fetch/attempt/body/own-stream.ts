@@ -24,5 +24,5 @@ export function readThrough(
     }
   };
   const cancel = (reason: unknown): Promise<void> => reader.cancel(reason);
-  return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+  return new ReadableStream({ pull, cancel });
 }
