@@ -53,7 +53,7 @@ export function toResponse(answer: Answer, askedUrl: string, error?: AxiosFailur
   // The answer to a file: URL has no status.
   if (!(status >= 200 && status <= 599)) return Response.error();
   const headers = listHeaders(bag);
-  const body = /^(204|205|304)$/.test(`${status}`) ? null : bodyFor(dataOf(answer, error), headers);
+  const body = error && isBroken(answer) ? failingBody(error) : bodyFor(answer, headers);
   // Without the characters that a status text must not have.
   const text = (statusText ?? '').replaceAll(/[^\t -~]/g, '');
   const response = new Response(body, { status, statusText: text, headers });
@@ -69,14 +69,15 @@ export function toResponse(answer: Answer, askedUrl: string, error?: AxiosFailur
   });
 }
 
-/** The data of an answer, or a body that fails in the place of one that axios could not read. */
-function dataOf(answer: Answer, error: AxiosFailure | undefined): unknown {
-  if (!error || 'data' in answer || answer.status >= 300) return answer.data;
-  return new ReadableStream({ start: (controller) => controller.error(error) });
-}
+/** Its body is missing, though its status is a good one. */
+const isBroken = (answer: Answer): boolean => !('data' in answer) && answer.status < 300;
+
+const failingBody = (error: AxiosFailure): ReadableStream =>
+  new ReadableStream({ start: (controller) => controller.error(error) });
 
 /** The policy reads only JSON. For any other body it needs to know only whether there is one. */
-function bodyFor(data: unknown, headers: Headers): BodyInit | null {
+function bodyFor({ status, data }: Answer, headers: Headers): BodyInit | null {
+  if (/^(204|205|304)$/.test(`${status}`)) return null;
   if (isWebStream(data)) return data;
   if (isBinary(data) && /json/i.test(headers.get('content-type') ?? '')) return data;
   return data === undefined || data === null || data === '' ? null : '';

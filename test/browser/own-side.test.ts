@@ -236,3 +236,17 @@ test.each(Object.entries(doubtful))(
     expect(paused).toEqual([]);
   },
 );
+
+test('a stream of the app that fails is a failure of our own side, with its own error', async () => {
+  const steady = createSteadfetch({ policy: { baseMs: 0 } });
+  onTestFinished(() => steady.dispose());
+  const disk = new Error('the disk is full');
+  const send = ({ signal }: { readonly signal: AbortSignal }): Promise<Response> => {
+    const body = new ReadableStream({ start: (controller) => controller.error(disk) });
+    const init = { method: 'PUT', body, duplex: 'half', signal } as RequestInit;
+    return steady.fetch(openTalk(origin, 'ok').url, init);
+  };
+  const error = await rejectionOf(retry(steady, send));
+  expect(error).toBe(disk);
+  expect(outcomeOf(error)).toEqual({ kind: 'invalid', processed: 'no' });
+});

@@ -271,7 +271,7 @@ export class Admission {
     this.#forgetOld(this.#context.clock.now());
     if (this.origin.leader) planProbes(this.origin);
     this.origin.slowStart.stop();
-    this.#setAlarm(this.#changesAt());
+    this.#setAlarm(this.#restsUntil());
     this.#setAnnouncing(Infinity);
     this.#watchSleepUntil(0);
     this.#context.onChange();
@@ -279,10 +279,14 @@ export class Admission {
 
   /** When the next announcement to other tabs is due, or the shown state changes. */
   #changesAt(): number {
-    const { leader, limits } = this.origin;
-    if (this.#isWaitedFor()) return leader?.repeat() ?? Infinity;
+    return this.#isWaitedFor() ? (this.origin.leader?.repeat() ?? Infinity) : this.#restsUntil();
+  }
+
+  /** When the shown state changes while nothing waits. */
+  #restsUntil(): number {
+    const { health, limits } = this.origin;
     if (!this.#context.isWatched() || this.#isDisposed) return Infinity;
-    const forgetAt = this.origin.health.isAnyDown() ? this.#lastAskedAt + forgetMs : Infinity;
+    const forgetAt = health.isAnyDown() ? this.#lastAskedAt + forgetMs : Infinity;
     return Math.min(forgetAt, limits.pausedUntil() ?? Infinity);
   }
 

@@ -10,9 +10,9 @@ import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
 import type { ForeignAnswer } from '../../operation/facts.ts';
 import { checkFiles, isStream, mayBeCached, requestOf } from '../init.ts';
-import { isStream as isStreamed } from './body/media-type.ts';
+import { isQuiet } from './body/media-type.ts';
+import { type Failed, readThrough } from './body/own-stream.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
-import { isUnread, OwnStream } from './own-side.ts';
 import type { Sending } from './sending.ts';
 import { bodyBytes, headersLimitOf, type Limited, measureText } from './headers-limit.ts';
 import type { Line, Lines } from './line.ts';
@@ -86,8 +86,8 @@ export class Attempt implements EventListenerObject {
   init: RequestInit;
   /** Aborted when the caller aborts, or when its time limit is over. */
   readonly signal: AbortSignal;
-  /** The app's own stream that its body is read from. */
-  source: OwnStream | undefined;
+  /** The app's own stream, which its body is read from, has failed. */
+  ownFailure: Failed | undefined;
   /** Undefined where it asks no server. */
   sending: Sending | undefined;
   /** The size of its body, about. */
@@ -233,7 +233,7 @@ export class Attempt implements EventListenerObject {
   receiveHeaders(answer: Response): void {
     const { init, request } = this;
     const headers = init.headers ?? requestOf(request.input)?.headers;
-    if (isStreamed(answer, { headers } as ForeignAnswer)) this.allowQuiet();
+    if (isQuiet(answer, { headers } as ForeignAnswer)) this.allowQuiet();
     this.silence.awaitNothing();
     this.line?.receiveHeaders(this.silence, answer);
   }
@@ -323,9 +323,13 @@ export class Attempt implements EventListenerObject {
   #readThrough(): void {
     const { body } = this.init;
     // Another client has its own.
-    if (this.context.client || !isStream(body) || !isUnread(body)) return;
-    this.source = new OwnStream(body);
-    this.init = { ...this.init, body: this.source.body };
+    if (this.context.client || !isStream(body)) return;
+    try {
+      const through = readThrough(body, (failed) => void (this.ownFailure = failed));
+      this.init = { ...this.init, body: through };
+    } catch {
+      // It was read before: fetch says so.
+    }
   }
 
   /** The limit grows with a text that is found to be long, while it is on its way. */

@@ -4,6 +4,7 @@ import { isEngine } from '../../lib/browser/page.ts';
 import { toUrl } from '../../lib/input/url.ts';
 import { isSendable, isStream, optionOf, requestOf } from '../init.ts';
 import type { Attempt } from './attempt.ts';
+import type { Failed } from './body/own-stream.ts';
 
 /** The longest body that a browser sends with `keepalive` (Fetch, "HTTP-network-or-cache fetch"). */
 const maxKeepaliveBytes = 65_536;
@@ -17,48 +18,7 @@ interface Refusal {
   readonly error: unknown;
 }
 
-type RefusedAttempt = Pick<Attempt, 'context' | 'request' | 'init' | 'source'>;
-
-/** A stream of the app's that a body is read from: fetch does not say whether it was that which has failed. */
-export class OwnStream {
-  /** The stream that is sent in its place. */
-  readonly body: ReadableStream;
-  #failure: Failed | undefined;
-
-  constructor(stream: ReadableStream) {
-    const reader = stream.getReader();
-    const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
-      try {
-        const { done, value } = await reader.read();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      } catch (error) {
-        this.#failure = { error };
-        throw error;
-      }
-    };
-    const cancel = (reason: unknown): Promise<void> => reader.cancel(reason);
-    this.body = new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
-  }
-
-  get failure(): Failed | undefined {
-    return this.#failure;
-  }
-}
-
-/** Whether nothing was read of a stream: only then fetch takes it, as a Response does. */
-export function isUnread(stream: ReadableStream): boolean {
-  try {
-    return !!new Response(stream);
-  } catch {
-    return false;
-  }
-}
-
-/** Boxed, because it may be any value. */
-interface Failed {
-  readonly error: unknown;
-}
+type RefusedAttempt = Pick<Attempt, 'context' | 'request' | 'init' | 'ownFailure'>;
 
 /**
  * The error of a request that our own side did not send: the program, the browser, a file that is gone,
@@ -74,8 +34,8 @@ export function refusalOf(
 ): Refusal | undefined | Promise<Refusal | undefined> {
   const { context, request, init } = attempt;
   const { input, isLocal } = request;
-  const failed = streamError(attempt, cause);
-  if (failed) return { error: failed };
+  const failed = failedStream(attempt);
+  if (failed) return { error: failed.error instanceof Error ? failed.error : cause };
   // The error of fetch says what is wrong with the arguments.
   if (wasSpent || !isSendable(input, init) || context.client?.isUnsent(cause, init))
     return { error: cause };
@@ -89,11 +49,10 @@ export function refusalOf(
     : undefined;
 }
 
-/** The error of a stream of the app's that failed while it was sent. A stream of Node's says itself that it has. */
-function streamError({ source, init }: RefusedAttempt, cause: unknown): unknown {
-  const { errored } = Object(init.body) as { readonly errored?: unknown };
-  const failed = source?.failure ?? (errored ? { error: errored } : undefined);
-  return failed && (failed.error instanceof Error ? failed.error : cause);
+/** The error of a stream of the app's that has failed. One of Node says so itself. */
+function failedStream({ ownFailure, init: { body } }: RefusedAttempt): Failed | undefined {
+  const { errored } = Object(body) as { readonly errored?: unknown };
+  return ownFailure ?? (errored ? { error: errored } : undefined);
 }
 
 /** For development: the error of what an interceptor of a test, or a rule of fetch, refuses. No such interceptor is in a production build. */

@@ -107,9 +107,9 @@ export class Health {
     return true;
   }
 
-  /** Another one was answered before this failure, and after the first. */
-  recordBroken(sentAt: number, brokenAt: number): void {
-    if (sentAt > brokenAt) this.isBrokenAgain = true;
+  /** Others have answered since its first failure; `isLater`: this one was sent after that. */
+  recordBroken(isBroken: boolean, isLater: boolean): void {
+    this.isBrokenAgain ||= isBroken && isLater;
   }
 
   begin(now: number, isFollowed: boolean, isEarly: boolean): void {

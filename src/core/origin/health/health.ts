@@ -156,9 +156,9 @@ export class OriginHealth {
     const { endpoint, resource } = place;
     const own = this.#findOrOpen(endpoint);
     const origin = this.#origin;
-    const brokenAt = this.isBroken(endpoint) ? this.#answered.elsewhereAt(endpoint) : Infinity;
-    const isNews = !!origin.outage || brokenAt === Infinity;
-    own.recordBroken(sentAt, brokenAt);
+    const isBroken = this.isBroken(endpoint);
+    const isNews = !!origin.outage || !isBroken;
+    own.recordBroken(isBroken, sentAt > this.#answered.elsewhereAt(endpoint));
     const now = this.#clock.now();
     const isEarly = own.isFastRetry(sentAt);
     own.recordAlone(sentAt, now, this.#isHealthy());

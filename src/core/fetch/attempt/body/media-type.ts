@@ -21,7 +21,7 @@ const isStreamType = (type: string | null | undefined): boolean => streams.test(
  * Whether the parts of a body come when there is something to say: it may be quiet for as long as it likes. By its
  * type, or because nothing else was asked for: tRPC says JSON of its streams, and Kubernetes of a watch.
  */
-export const isStream = (response: Response, asked: ForeignAnswer): boolean =>
+export const isQuiet = (response: Response, asked: ForeignAnswer): boolean =>
   isFramed(response) ||
   isStreamType(response.headers.get('content-type')) ||
   (!!asked.headers &&
