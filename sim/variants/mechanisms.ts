@@ -46,15 +46,15 @@ export const mechanisms: readonly Variant[] = [
     'what fails beside what is answered says nothing of its origin',
     12,
     health,
-    'const isNews = isDown(origin) || !this.isBroken(endpoint);',
+    'const isNews = !!origin.outage || !isBroken;',
     'const isNews = own !== origin;',
   ),
   without(
     'what has not failed is not bound by its origin',
     4,
     health,
-    'if (isFollowed || (isDown(this.#origin) && hasFailed)) return this.#origin;',
-    'if (isFollowed || isDown(this.#origin)) return this.#origin;',
+    'if (isFollowed || (outage && hasFailed)) return this.#origin;',
+    'if (isFollowed || outage) return this.#origin;',
   ),
   without(
     'what was broken before stays down when its origin comes back',
