@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { differenceOf, type Difference, notHanging, type Suite } from './differences.ts';
+import { differenceOf, type Difference, type Suite } from './differences.ts';
 import type { EngineName } from './engines.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -52,12 +52,12 @@ function allOf(engine: EngineName, suite: Suite): readonly Result[] | undefined 
   );
 }
 
-/** The results of a suite, but for those that a test skips by itself; undefined where it has not been run. */
+/** The results of a suite, but for what is skipped in Chromium, too; undefined where it has not been run. */
 export function resultsOf(engine: EngineName, suite: Suite): readonly Result[] | undefined {
-  const isRun = notHanging(engine);
-  return allOf(engine, suite)?.filter(
-    ({ status, test }) => status !== 'skipped' || !isRun.test(test),
-  );
+  const nameOf = ({ file, test }: Result): string => `${file} ${test}`;
+  const isSkipped = ({ status }: Result): boolean => status === 'skipped';
+  const skipped = new Set(allOf('chromium', suite)?.filter(isSkipped).map(nameOf));
+  return allOf(engine, suite)?.filter((result) => !skipped.has(nameOf(result)));
 }
 
 export function keep(engine: EngineName, name: string, value: unknown): void {
