@@ -32,7 +32,7 @@ export const mechanisms: readonly Variant[] = [
     // Folding is the first 18 of where a request goes.
     linesOf(health) + 18,
     'fetch/endpoint.ts',
-    "return `${method} ${path.replace(/[^/]+/g, foldSegment) || '/'}`;",
+    "return `${method} ${normalizeEscapes(path).replace(/[^/]+/g, foldSegment) || '/'}`;",
     'return path === method ? foldSegment(path) : "one";',
   ),
   without(
