@@ -59,7 +59,8 @@ export interface PolicyOptions {
   readonly deadlineMs?: number | undefined;
   /**
    * How long one attempt waits for its headers, and then for each next part of its body, in milliseconds. The
-   * wait for the headers is doubled after each attempt of the operation that was too late, at most twice. By
+   * wait for the headers is doubled after each attempt of the operation that was too late, at most twice, and only
+   * as far as the last of `maxRetries` still begins before `deadlineMs`; that of an upload whatever they are. By
    * default it is 60000 for a write that may not be sent twice.
    * @default 10000
    */

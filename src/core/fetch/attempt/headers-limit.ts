@@ -14,6 +14,8 @@ const unrepeatableMs = 60_000;
 /** The limit of an operation is doubled so often: a server that hangs is not waited for much longer. */
 const mostDoublings = 2;
 
+type LimitPolicy = Pick<Policy, 'timeout' | 'uploadBytesPerSecond' | 'deadlineMs' | 'maxRetries'>;
+
 /** The facts that the time limit of an attempt depends on. */
 export interface Limited {
   /** Its operation sends it again, if it is late. */
@@ -28,18 +30,22 @@ export interface Limited {
 
 /**
  * How long the headers of an answer are waited for, in milliseconds: as long as the policy says, and the time
- * that the body takes at `uploadBytesPerSecond`; longer after each attempt that was late, and where the endpoint
- * is known to take longer.
+ * that the body takes at `uploadBytesPerSecond`; longer after each attempt that was late, as far as all retries fit
+ * before the deadline, and where the endpoint is known to take longer.
  */
 export function headersLimitOf(
-  { timeout, uploadBytesPerSecond }: Pick<Policy, 'timeout' | 'uploadBytesPerSecond'>,
+  { timeout, uploadBytesPerSecond, deadlineMs, maxRetries }: LimitPolicy,
   bytes: number,
   { isRepeated, timeouts, usualMs = 0, factor = 1 }: Limited,
 ): number {
   const givenMs = typeof timeout === 'object' ? timeout.headersMs : timeout;
   const leastMs = isRepeated || timeout !== defaultTimeoutMs ? givenMs : unrepeatableMs;
   const uploadMs = bytes > packetBytes ? Math.ceil((bytes / uploadBytesPerSecond) * 1000) : 0;
-  const limitMs = factor * 2 ** Math.min(timeouts, mostDoublings) * (leastMs + uploadMs);
+  const firstMs = leastMs + uploadMs;
+  // The last retry still begins before the deadline. A body may need the whole time, on a line that is slower still.
+  const restMs = deadlineMs < Infinity && !uploadMs ? deadlineMs - firstMs : Infinity;
+  const mostMs = Math.max(firstMs, restMs / Math.max(1, maxRetries - 1) || restMs);
+  const limitMs = factor * Math.min(firstMs * 2 ** Math.min(timeouts, mostDoublings), mostMs);
   return usualMs > limitMs ? 2 * usualMs : limitMs;
 }
 
