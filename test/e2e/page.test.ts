@@ -112,15 +112,15 @@ describe('the shape of an act', () => {
         return file && read(file);
       });
       const said = [
-        [/^10,000 of 10,000.*45 %.*9,834\.$/, /\n\| Steadfetch \| 100\.00 % /],
-        [/^0 twice.*2,669\.$/, /\n\| React Query, key in the mutationFn \| 98\.34 % \| 2,669 /],
+        [/^10,000 of 10,000.*45 %.*9,835\.$/, /\n\| Steadfetch \| 100\.00 % /],
+        [/^0 twice.*2,670\.$/, /\n\| React Query, key in the mutationFn \| 98\.35 % \| 2,670 /],
         [
           /^870 of 880.*594\.$/,
           /\n\| Steadfetch \| all \| 870 [^]*\n\| React Query \| all \| 594 /,
         ],
         [
           /^45 kB.*62 kB/,
-          /with `useRetryStatus` and `useCountdown` \| [^|]* \| 44 [^]*`useSafeSubmit` \| [^|]* \| 61 /,
+          /with `useRetryStatus` and `useCountdown` \| [^|]* \| 45 [^]*`useSafeSubmit` \| [^|]* \| 62 /,
         ],
       ] as const;
       expect(proofs).toHaveLength(said.length);
