@@ -59,9 +59,9 @@ export interface PolicyOptions {
   readonly deadlineMs?: number | undefined;
   /**
    * How long one attempt waits for its headers, and then for each next part of its body, in milliseconds. The
-   * wait for the headers is doubled after each attempt of the operation that was too late, at most twice, and only
-   * as far as the last of `maxRetries` still begins before `deadlineMs`; that of an upload whatever they are. By
-   * default it is 60000 for a write that may not be sent twice.
+   * wait for the headers is doubled after the first and the second attempt of the operation that was too late, and
+   * then as at first; only that of an upload stays long. By default it is 60000 for a write that may not be sent
+   * twice.
    * @default 10000
    */
   readonly timeout?: Timeout | undefined;

@@ -51,12 +51,25 @@ describe('an endpoint that takes long to its headers', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test('which never answers is waited for 10, 20, 40 and 40 s', async () => {
+  test.each([12_000, 25_000, 39_000])(
+    'of %i ms is answered where there are many retries, too',
+    async (latencyMs) => {
+      const server = fakeServer(after(latencyMs));
+      const steady = create(server.fetch, noOrigin);
+      const ask = () =>
+        retry(steady, ({ signal }) => steady.json(url, { signal }), { preset: 'critical' });
+      const result = observe(ask());
+      await vi.advanceTimersByTimeAsync(120_000);
+      expect(result).toMatchObject({ state: 'resolved', value: 'done' });
+    },
+  );
+
+  test('which never answers is waited for 10, 20 and 40 s, and then for 10 s again, which leaves time for more retries', async () => {
     const server = fakeServer(hang);
-    const steady = create(server.fetch, { ...noOrigin, policy: { deadlineMs: 600_000 } });
-    observe(retry(steady, ({ signal }) => steady.json(url, { signal })));
+    const steady = create(server.fetch, noOrigin);
+    observe(retry(steady, ({ signal }) => steady.json(url, { signal }), { preset: 'critical' }));
     await vi.advanceTimersByTimeAsync(600_000);
-    expect(server.timesMs).toEqual([0, 10_500, 31_500, 73_500]);
+    expect(server.timesMs).toEqual([0, 10_500, 31_500, 73_500, 87_500, 102_500, 117_500]);
   });
 
   test('has the limit of the app, and then twice that', async () => {

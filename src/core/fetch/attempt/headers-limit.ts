@@ -11,10 +11,8 @@ const slowestBytesPerMs = 8;
  * for it; told by its value, because an app may spread a preset.
  */
 const unrepeatableMs = 60_000;
-/** The limit of an operation is doubled so often: a server that hangs is not waited for much longer. */
+/** The limit of an operation is doubled so often: what has not answered by then is not slow, and hangs. */
 const mostDoublings = 2;
-
-type LimitPolicy = Pick<Policy, 'timeout' | 'uploadBytesPerSecond' | 'deadlineMs' | 'maxRetries'>;
 
 /** The facts that the time limit of an attempt depends on. */
 export interface Limited {
@@ -30,22 +28,21 @@ export interface Limited {
 
 /**
  * How long the headers of an answer are waited for, in milliseconds: as long as the policy says, and the time
- * that the body takes at `uploadBytesPerSecond`; longer after each attempt that was late, as far as all retries fit
- * before the deadline, and where the endpoint is known to take longer.
+ * that the body takes at `uploadBytesPerSecond`; longer after the first attempts that were late, and where the
+ * endpoint is known to take longer.
  */
 export function headersLimitOf(
-  { timeout, uploadBytesPerSecond, deadlineMs, maxRetries }: LimitPolicy,
+  { timeout, uploadBytesPerSecond }: Pick<Policy, 'timeout' | 'uploadBytesPerSecond'>,
   bytes: number,
   { isRepeated, timeouts, usualMs = 0, factor = 1 }: Limited,
 ): number {
   const givenMs = typeof timeout === 'object' ? timeout.headersMs : timeout;
   const leastMs = isRepeated || timeout !== defaultTimeoutMs ? givenMs : unrepeatableMs;
   const uploadMs = bytes > packetBytes ? Math.ceil((bytes / uploadBytesPerSecond) * 1000) : 0;
-  const firstMs = leastMs + uploadMs;
-  // The last retry still begins before the deadline. A body may need the whole time, on a line that is slower still.
-  const restMs = deadlineMs < Infinity && !uploadMs ? deadlineMs - firstMs : Infinity;
-  const mostMs = Math.max(firstMs, restMs / Math.max(1, maxRetries - 1) || restMs);
-  const limitMs = factor * Math.min(firstMs * 2 ** Math.min(timeouts, mostDoublings), mostMs);
+  // After that it is short again, so that more retries begin before the deadline. A body may be on its way that long.
+  const isHanging = timeouts > mostDoublings && !uploadMs;
+  const doublings = isHanging ? 0 : Math.min(timeouts, mostDoublings);
+  const limitMs = factor * 2 ** doublings * (leastMs + uploadMs);
   return usualMs > limitMs ? 2 * usualMs : limitMs;
 }
 
