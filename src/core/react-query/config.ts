@@ -34,7 +34,7 @@ const names: readonly (keyof SteadfetchConfig)[] = [
   'observe',
 ];
 
-/** Options that belong to a profile of an API, for the error about one beside it. */
+/** Options that belong into a profile of an API, for the error about one in the wrong place. */
 const inApis = {
   match: 'apis: [{ match }]',
   idempotency: 'apis: [{ match, idempotency }]',
@@ -59,7 +59,7 @@ const isClock = (value: unknown): boolean => {
   return [now, setTimeout, clearTimeout].every(isFunction);
 };
 
-/** A wait that is made from no number would be none, or endless. */
+/** Checks each draw of the app's own `random`. Without a number, a wait would be zero or endless. */
 const guardRandom = (own: Random): Random => {
   const rule = inDevelopment(() => 'Math.random is asked');
   const onMistake = reporterOf(own, 'random', rule);
@@ -68,7 +68,7 @@ const guardRandom = (own: Random): Random => {
 
 /** For development. @throws TypeError when the options are none, or one of them has another name. */
 export function checkConfig(config: SteadfetchConfig): void {
-  // It has no members of its own that could be wrong names.
+  // A QueryClient has no own members that `checkNames` could find.
   if (config instanceof QueryClient)
     throw new TypeError(
       `${caller}: its argument is a QueryClient, and must be an object of options. It is the other ` +

@@ -30,9 +30,9 @@ function retryQuery(query: Query, instance: Instance): void {
   operation?.pauses.each('go');
   if (isPaused) return;
   if (status !== 'waiting' && status !== 'failed' && status !== 'paused') return;
-  // The operation that follows takes that over.
+  // The next operation takes the urge over.
   operation?.urge();
-  // One attempt whatever is known of the network; the next one is paused again.
+  // One attempt is sent even if the network seems to be away. The next one is paused again.
   replaceFetch(query, status === 'paused' ? { networkMode: 'offlineFirst' } : undefined);
 }
 
@@ -41,7 +41,7 @@ function cancelQuery(query: Query, instance: Instance): void {
   const operation = byQuery.get(query);
   const { status, lastError } = queryStatus(query, instance);
   if (status !== 'waiting' && status !== 'paused' && status !== 'sending') return;
-  // Its end is on its way.
+  // It was cancelled already, and ends soon.
   const isCancelled = operation?.errors.decision?.reason === 'cancelled';
   if (isCancelled && query.state.fetchStatus === 'fetching') return;
   const under =

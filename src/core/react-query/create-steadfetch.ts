@@ -40,7 +40,7 @@ import type {
 import { createOverdueRetries } from './query/refetch.ts';
 import type { ObserveCode } from './observe/observe.ts';
 
-/** In React Native, AppState says it to React Query. */
+/** Whether the app is visible. In React Native, AppState sets React Query's `focusManager`. */
 const isSeen = (): boolean =>
   globalThis.document ? document.visibilityState !== 'hidden' : focusManager.isFocused();
 
@@ -65,7 +65,7 @@ export function createSteadfetch(config: SteadfetchConfig = {}): Steadfetch {
   return steady;
 }
 
-/** The parts that know nothing of the network. */
+/** The parts that do not depend on the network. */
 function createParts(given: Given) {
   const { clock, apis, policy } = given;
   const emitter = new Emitter();
@@ -85,7 +85,7 @@ function createParts(given: Given) {
 
 type Parts = ReturnType<typeof createParts>;
 
-/** The network: watched, or by the browser's word. */
+/** The network: watched, or as the browser reports it. */
 function openNetwork(parts: Parts, knownOrigins: () => readonly string[]) {
   const { watch, transport, sleepDetector } = parts;
   const browser = createBrowserNetwork(sleepDetector);
@@ -94,7 +94,7 @@ function openNetwork(parts: Parts, knownOrigins: () => readonly string[]) {
   return {
     network: connectivity?.network ?? browser.network,
     connectivity: connectivity ?? browser.connectivity,
-    /** Undefined where it is not watched. */
+    /** Undefined if it is not watched. */
     watched: connectivity,
     page: watched?.page,
     reachOf: (asked: string) => ({
@@ -108,7 +108,7 @@ function openNetwork(parts: Parts, knownOrigins: () => readonly string[]) {
   };
 }
 
-/** Finds the operation of a request: by its signal, by the call it is made in, or by its failure before. */
+/** Finds the operation of a request: by its signal, by the call on the stack, or by its failure before. */
 function operationFinder({ operations, signals, ledger }: Parts, clients: () => readonly object[]) {
   const recordStray =
     process.env.NODE_ENV !== 'production' && !isServer()
@@ -150,13 +150,13 @@ function wire(given: Given) {
   const context = {
     ...parts,
     ...admissions,
-    // An instance of a server may write for several users.
+    // An instance on a server may send writes of several users.
     ...(!isOnServer && { admit: admitInOrder({ ...parts, writeOrder }, admissions.admit) }),
     outlive: watch?.outlive,
     lifecycle,
     clients,
     overdue,
-    // A server's own fetch opens as many connections as it needs.
+    // Node's fetch opens as many connections as it needs, so requests wait for no others.
     lines: isOnServer ? undefined : new Lines(),
     nextRequest: () => ++lastRequest,
     operationFor: operationFinder(parts, clients),
@@ -241,7 +241,7 @@ function create(config: SteadfetchConfig): Steadfetch {
     json: createJson(fetch),
     defaultOptions: {
       queries: queryOptions(),
-      // Nothing else tells of a client that only mutates.
+      // Otherwise a client without queries would not be known.
       mutations: Object.assign(mutationOptions(), { onMutate: meetClient }),
     },
     // The same functions under a simpler type: see SpreadRetryPair.

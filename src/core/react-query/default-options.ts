@@ -9,8 +9,8 @@ import type { AnyPersister, Steadfetch } from './steadfetch.ts';
 const names: readonly (keyof DefaultOptions)[] = ['queries', 'mutations', 'hydrate', 'dehydrate'];
 
 /**
- * Lays an app's own default options over those of an instance, so that neither gets lost: a spread of
- * `steady.defaultOptions` beside `queries` of your own silently drops all that Steadfetch has for queries.
+ * Lays an app's own default options over those of an instance, so that neither gets lost. A spread of
+ * `steady.defaultOptions` beside your own `queries` silently drops all options of Steadfetch for queries.
  *
  * | yours | becomes |
  * |---|---|
@@ -57,7 +57,7 @@ export function mergeDefaultOptions(steady: Steadfetch, yours: DefaultOptions): 
   };
 }
 
-/** It is the app's word, from before there was a policy, as a rule: most of what the policy does is then off. */
+/** Warns of `retry: false` for all queries. Usually it is older than the policy, and switches most of it off. */
 function warnOfNoRetry(steady: Steadfetch): void {
   warn(
     steady,

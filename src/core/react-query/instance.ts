@@ -23,20 +23,20 @@ import type { PolicyOptions } from '../policy/options.ts';
 import type { QueryRecords } from './query/records.ts';
 import type { Steadfetch, SteadyPersister } from './steadfetch.ts';
 
-/** A persister of the app's own within ours: what to call in the place of the queryFn, and with which arguments. */
+/** The app's own persister within ours. Returns the function to call in place of the queryFn, and its arguments. */
 export type InnerPersister = <T, K extends QueryKey>(
   queryFn: QueryFunction<T, K>,
   context: QueryFunctionContext<K>,
   query: Query,
   operation: Operation,
-  /** A request waits for this before it is sent; undefined where it need not wait. */
+  /** Resolves when its request may be sent; undefined if it need not wait. */
   waitForTurn: () => Promise<void> | undefined,
 ) => readonly [run: (...given: never[]) => T | Promise<T>, given: readonly unknown[]];
 
-/** The inside of an instance, for the hooks and entries. */
+/** The internals of an instance, for the hooks and the other entries. */
 export interface Instance extends LoopContext {
   readonly clock: SteadyClock;
-  /** The clock of this environment: what outlives the page is dated by it. */
+  /** The clock of this environment, for times that outlive the page. */
   readonly wall: Clock;
   /** The record of each query. */
   readonly byQuery: QueryRecords;
@@ -48,7 +48,7 @@ export interface Instance extends LoopContext {
     readonly meet: (client: QueryClient) => void;
     readonly onSessionEnd: (client: QueryClient, listener: () => void) => void;
   };
-  /** Called at a log-out to clear something. One that rejects has left something behind. */
+  /** Called at a log-out, each to clear something. A rejection means that something is left. */
   readonly cleared: Set<() => Promise<void>>;
   /** Undefined where the network is not watched. */
   readonly connectivity: Connectivity | undefined;
@@ -59,9 +59,9 @@ export interface Instance extends LoopContext {
   readonly context: Omit<FetchContext, 'transport'> & { transport: Transport };
   /** Makes the persister of its queries, around one of the app's own. */
   readonly persist: (inner?: InnerPersister) => SteadyPersister;
-  /** The part of the policy that is these options' own. */
+  /** The policy that was given for these options, without that of the instance. */
   readonly own: PolicyOptions | undefined;
-  /** Ends what is paused or waits in a loop of ours, and forgets all that was learned. */
+  /** Ends everything that is paused or waits in a loop of ours, and forgets everything that was learned. */
   readonly forget: () => void;
   /** The fallback of a query of these options. */
   readonly fallback?: MadeBy<'fallback'> | undefined;
@@ -87,12 +87,12 @@ export function isOurPersister(option: unknown): boolean {
   return instances.has(option as object);
 }
 
-/** So that what an app imports beside it finds the inside of its instance. */
+/** Lets the other functions of the package find the internals of an instance. */
 export function registerSteady(steady: Steadfetch, instance: Instance): void {
   instances.set(steady, instance);
 }
 
-/** @throws TypeError when this is not what `createSteadfetch` returns. */
+/** The internals of an instance. @throws TypeError when this is not what `createSteadfetch` returns. */
 export function instanceOfSteady(steady: unknown, operation: string): Instance {
   return (
     instances.get(steady as object) ??
@@ -110,18 +110,18 @@ export function whatIsMade(steady: unknown): string {
 const twoCopies = (): string =>
   `\`import\` and \`require\` load two, and know nothing of each other (${pageOf('bundlers.md#import-and-require')})`;
 
-/** The instance behind React Query's `retry` or `retryDelay` option, when it is ours. */
+/** The instance behind React Query's `retry` or `retryDelay` option; undefined if the option is not ours. */
 export function instanceBehind(option: unknown): Instance | undefined {
   return typeof option === 'function' ? instances.get(option) : undefined;
 }
 
-/** The fallback of a query of these options, also with a `retry` or a persister of its own. */
+/** The fallback of a query with these options, also if its `retry` or its persister is the app's own. */
 export function ownFallback({
   persister,
   retry,
   retryDelay,
 }: Partial<Record<'persister' | 'retry' | 'retryDelay', unknown>>): Instance['fallback'] {
-  // Read for every attempt: without a function call for each option.
+  // Read for every attempt, so without a function call for each option.
   return (
     instances.get(persister as object)?.fallback ??
     instances.get(retry as object)?.fallback ??
@@ -129,7 +129,7 @@ export function ownFallback({
   );
 }
 
-/** The policy of a query's options. The app's own number of retries stands above all. */
+/** The policy of a query's options. The app's own number of retries takes precedence. */
 export function ownPolicy({
   retry,
   retryDelay,
@@ -138,15 +138,15 @@ export function ownPolicy({
   readonly retryDelay?: unknown;
 }): PolicyOptions | undefined {
   const own = (instances.get(retry as object) ?? instances.get(retryDelay as object))?.own;
-  // On the server a failure is left to the browser to ask again, and no page waits for an origin.
+  // On a server nothing is retried, and no page waits for an origin: the browser will fetch again.
   if (isServer()) return { ...own, maxRetries: 0, whenDown: 'fail' };
   if (typeof retry === 'function') return own;
   return { ...own, maxRetries: retry === true ? Infinity : Number(retry ?? 3) };
 }
 
 /**
- * The instance whose default options a QueryClient carries; undefined where it carries none, as in tests and
- * stories with a client of their own. In development a warning says so, once for each client.
+ * The instance whose default options a QueryClient has; undefined if it has none, as in tests and stories with a client
+ * of their own. In development a warning says so, once for each client.
  */
 export function findInstance(client: QueryClient, operation: string): Instance | undefined {
   const instance = optionsOf(client).map(instanceBehind).find(Boolean);
@@ -159,9 +159,9 @@ export function findInstance(client: QueryClient, operation: string): Instance |
 }
 
 /**
- * The same, where nothing can be done without.
+ * The same, for functions that need an instance.
  *
- * @throws Error that says what is missing, when it carries none.
+ * @throws Error that says what is missing, if the client has no instance.
  */
 export function instanceOf(client: QueryClient, operation: string): Instance {
   const instance = optionsOf(client).map(instanceBehind).find(Boolean);
@@ -187,10 +187,10 @@ function missing(client: QueryClient, operation: string): string {
   return `${operation}: this QueryClient carries no default options of Steadfetch.${remedy || ''}`;
 }
 
-/** Not there before 5.91: named, its import would fail. */
+/** React Query has it since 5.91. A named import would fail before that. */
 const { environmentManager } = reactQuery as Partial<typeof reactQuery>;
 
-/** Whether React Query takes this for a server: an app can say so by its `environmentManager`. */
+/** Whether React Query considers this a server. An app can set that by its `environmentManager`. */
 export function isServer(): boolean {
   return environmentManager ? environmentManager.isServer() : reactQuery.isServer;
 }

@@ -5,13 +5,13 @@ import { type Instance, instanceOfSteady } from './instance.ts';
 import type { Steadfetch } from './steadfetch.ts';
 
 /**
- * `steady.rawFetch` for the query or the mutation that a signal is of. Whatever it sends belongs to that, and ends
- * with the signal: also where the client gives it another signal, or none, and however late it sends.
+ * `steady.rawFetch` for the query or the mutation of a signal. Each request that it sends belongs to that query or
+ * mutation and ends with the signal, even if the client passes another signal or none, and however late it sends.
  *
- * For a client that takes a `fetch` with each call. `linkClient` gives it to every call.
+ * For a client that takes a `fetch` with each call. `linkClient` passes it to every call.
  *
- * @param signal - That of the `queryFn` or the `mutationFn`. In the part of them before the first `await`, any other
- * will do.
+ * @param signal - The signal of the `queryFn` or the `mutationFn`. Before their first `await`, any other signal will do.
+ *
  * @throws TypeError when its first argument is not what `createSteadfetch` returns.
  *
  * @example
@@ -40,13 +40,14 @@ function fetchFor(
 }
 
 /**
- * The same client, whose requests are known by the `signal` that its calls are given, also where the client makes a
- * `Request` of it: after an `await`, and behind middleware. It gives every call that has a `signal`, and no `fetch`
- * of its own, the `rawFetch` of the query or mutation that the signal is of. So it is for a client that takes a
- * `fetch` with each call: openapi-fetch, ky, Hey API. What it makes of itself, as by `ky.extend`, is linked, too.
+ * The same client, whose requests are linked to their query or mutation by the `signal` of the call. This also works
+ * after an `await`, behind middleware, and if the client makes a `Request`. Each call with a `signal`, and without a
+ * `fetch` of its own, gets the `rawFetch` of the signal's query or mutation. So it is for a client that takes a `fetch`
+ * with each call: openapi-fetch, ky, Hey API. A client that it makes itself, as by `ky.extend`, is linked, too.
  *
- * A browser does not tell which signal that of a `Request` was made from. Without this, a request that openapi-fetch
- * sends after an `await` belongs to no operation: it gets no idempotency key, and no policy of its query.
+ * A browser does not tell from which signal the signal of a `Request` was made. Without this link, a request that
+ * openapi-fetch sends after an `await` belongs to no operation: it gets no idempotency key, and not the policy of its
+ * query.
  *
  * @throws TypeError when its first argument is not what `createSteadfetch` returns, or its second is no client.
  *
@@ -62,7 +63,7 @@ function fetchFor(
 export function linkClient<T extends object>(steady: Steadfetch, client: T): T {
   const instance = instanceOfSteady(steady, 'linkClient');
   if (!isMember(client)) reject('linkClient', 'its second argument', client, 'a client');
-  /** By the member, and by the proxy that stands for it. */
+  /** By the member, and by its proxy. */
   const links = new WeakMap<object, { readonly member: object; readonly proxy: object }>();
   const handler: ProxyHandler<object> = {
     get(target, key) {
@@ -72,11 +73,11 @@ export function linkClient<T extends object>(steady: Steadfetch, client: T): T {
       return isMember(value) && configurable && typeof key === 'string' ? link(value) : value;
     },
     apply(target, caller, args: unknown[]) {
-      // Its own fields may be private.
+      // A proxy as `this` could not read private fields.
       const self: unknown = links.get(caller as object)?.member ?? caller;
       const given = args.map((arg) => withFetch(instance, arg));
       const made: unknown = Reflect.apply(target as () => unknown, self, given);
-      // Another client, as that of `ky.extend`.
+      // Another client, as `ky.extend` returns it.
       return typeof made === 'function' ? link(made) : made;
     },
   };
@@ -94,7 +95,7 @@ export function linkClient<T extends object>(steady: Steadfetch, client: T): T {
 const isMember = (value: unknown): value is object =>
   typeof value === 'function' || (typeof value === 'object' && value !== null);
 
-/** The options of a call, with a fetch that knows whose they are. */
+/** The options of a call, with the `fetch` of its query or mutation. */
 function withFetch(instance: Instance, arg: unknown): unknown {
   if (!isMember(arg)) return arg;
   const prototype: unknown = Object.getPrototypeOf(arg);

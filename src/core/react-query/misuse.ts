@@ -11,24 +11,24 @@ import { hasFailed, hasForeignSignal, strayFailure } from '../operation/warn-of-
 import { instanceBehind, instanceOfSteady, isOurPersister, isServer } from './instance.ts';
 import type { Steadfetch } from './steadfetch.ts';
 
-// All of this is for development: what is wrong here works, and is as without us.
+// All of this is for development. Each of these mistakes leaves the app working, as without Steadfetch.
 
 const remedy =
   'new QueryClient({ defaultOptions: mergeDefaultOptions(steady, yours) }) keeps both.';
 const remedyPage = 'retry/default-options.md';
 
-/** A user may ask again by hand; React Query asks three times more. */
+/** A user may try again by hand this often. React Query itself retries three times. */
 const mostFailures = 2;
 
-/** So many requests of no operation are remembered, by their names. */
+/** How many lone requests are remembered, by their names. */
 const maxStrays = 50;
 
-/** A query has the options of this instance, whatever its persister. */
+/** Records that a query has the options of this instance, whatever its persister. */
 export function markAsUsed(instance: object): void {
   mark(instance, used);
 }
 
-/** Checks each request of no operation: warns of one that fails and is requested again where no query has ever run. */
+/** Warns of a lone request that fails and is requested again, if no query has ever run with these options. */
 export function createStrayWatch(
   instance: object,
   hasQueries: () => boolean,
@@ -58,7 +58,7 @@ export function createStrayWatch(
   };
 }
 
-/** Warns of a QueryClient that has the options of mutations, and not those of queries. */
+/** Warns of a QueryClient that has our options for mutations, but not for queries. */
 export function warnOfLostQueries(instance: object, queries: object | undefined): void {
   const { retry, retryDelay, persister } = { ...queries } as Query['options'];
   if (instanceBehind(retry) ?? instanceBehind(retryDelay)) return;
@@ -72,7 +72,7 @@ export function warnOfLostQueries(instance: object, queries: object | undefined)
   );
 }
 
-/** Warns of a query whose persister has taken the place of ours: offline, what it has stored is not shown. */
+/** Warns of a query whose persister has replaced ours. Offline, it does not show what it has stored. */
 export function warnOfPersister(instance: object, { queryHash, options }: Query): void {
   const { persister } = options;
   if (typeof persister !== 'function' || isOurPersister(persister)) return;
@@ -86,10 +86,7 @@ export function warnOfPersister(instance: object, { queryHash, options }: Query)
   );
 }
 
-/**
- * Warns of a query that is retried where the policy stops: a number of retries of its own counts for every
- * failure. React Query has just said that it goes on.
- */
+/** Warns of a query that its own number of retries repeats although the policy stops. That number counts for every failure. */
 export function warnOfOwnRetry(
   instance: object,
   { queryHash, options: { retry } }: Query,
@@ -109,34 +106,34 @@ export function warnOfOwnRetry(
 
 const ofModule = 'made in a module';
 
-/** The evaluation of a module, as Turbopack, Vite, webpack and Node name it in a stack. */
+/** Matches the evaluation of a module in a stack of Turbopack, Vite, webpack or Node. */
 const evaluation =
   /module evaluation|runInlinedModule|__webpack_require__|ModuleJob\.run|Module\._compile/;
 
-/** Checks where an instance is made. In a page, a hot update ends the one before it. */
+/** Checks where an instance is made. In a page, it replaces the one that the module made before a hot update. */
 export function markMade(steady: Steadfetch): void {
   if (isServer()) return markOfModule(instanceOfSteady(steady, 'createSteadfetch').operations);
   markInstance(steady);
   replaceEarlier(steady, steady.subscribe);
 }
 
-/** It was disposed of. */
+/** Forgets an instance that was disposed of. */
 export function unmarkMade(steady: Steadfetch): void {
   made = made.filter(({ instance }) => instance !== steady);
   forgetMade(steady);
 }
 
-/** A script of a server may make an instance in a module; pages tell otherwise. */
+/** Marks an instance that a module makes. That is fine in a script, but not on a server that renders pages. */
 function markOfModule(instance: object): void {
   if (evaluation.test(wholeStack())) mark(instance, ofModule);
 }
 
-/** Warns of an instance of a module with which a server renders pages. */
+/** Warns if a server renders pages with an instance that a module has made. */
 export function warnOfModule(instance: object): void {
   if (isMarked(instance, ofModule)) warnOfSharing(instance);
 }
 
-/** Warns of an instance that serves several QueryClients on a server, where each request has its own. */
+/** Warns of an instance that serves several QueryClients on a server, because each request has a QueryClient of its own. */
 export function createSharingWatch(instance: object): (client: QueryClient) => void {
   let first: WeakRef<QueryClient> | undefined;
   return (client) => {
@@ -156,7 +153,7 @@ function warnOfSharing(instance: object): void {
   );
 }
 
-/** Warns of a status of a query that there is not. */
+/** Warns of the status of a query that does not exist. */
 export function warnOfUnknownKey(instance: object, queries: QueryCache, hash: string): void {
   const known = queries.getAll().map(({ queryHash }) => queryHash);
   const meant = findMeant(hash, known, {}, false);
@@ -170,12 +167,12 @@ export function warnOfUnknownKey(instance: object, queries: QueryCache, hash: st
   );
 }
 
-/** So many mutations without a key, and none with the one that is watched, are no accident. */
+/** After this many mutations without a key, and none with the watched key, a warning follows. */
 const mostKeyless = 2;
 
 /**
- * Warns of the status of a mutationKey that no mutation has had, when a mutation is made with nearly that key,
- * or the second one without any. Nothing else is sure: before its button is pressed, there is no mutation.
+ * Warns of the status of a mutationKey that no mutation has, once a mutation has nearly that key, or a second mutation has
+ * no key. Without such a sign the key may be right: before the button is pressed, there is no mutation.
  */
 export function watchKeys(
   instance: object,
@@ -186,7 +183,7 @@ export function watchKeys(
   return (ids, watched) => {
     for (const id of watched) {
       if (isThere(id)) found.add(id);
-      // The id of a hook is no key.
+      // The id of a hook is no mutationKey.
       if (found.has(id) || !id.startsWith('[')) continue;
       const alike = ids.find((other) => areAlike(id, other));
       if (ids.length === 0) keyless.set(id, (keyless.get(id) ?? 0) + 1);
@@ -206,7 +203,7 @@ export function watchKeys(
   };
 }
 
-/** One key is the beginning of the other, or differs from it by its spelling alone. */
+/** Whether one key is the beginning of the other, or differs only in spelling. */
 function areAlike(one: string, other: string): boolean {
   const begins = (short: string, long: string): boolean =>
     long.startsWith(`${short.slice(0, -1)},`);
@@ -215,7 +212,7 @@ function areAlike(one: string, other: string): boolean {
   return begins(one, other) || begins(other, one) || letters(one) === letters(other);
 }
 
-/** Warns of a request that is never sent again, because nothing says that this does no harm. */
+/** Warns of a request that is not retried because it is not known to be repeatable. */
 export function warnOfUnrepeatable(
   instance: object,
   { errors: { decision, lastError }, ref }: Operation,
@@ -223,7 +220,7 @@ export function warnOfUnrepeatable(
   if (decision?.kind !== 'stop' || decision.reason !== 'not-idempotent') return;
   const { method, url = '', api } = reportOf(lastError, 0).request ?? {};
   if (api?.isKeyless) return;
-  // Of a request of another client, no more may be known than that it failed.
+  // The method of another client's request may not be known.
   const what = method === undefined ? `A ${ref.kind}` : `${method} ${shown(url)}`.trimEnd();
   warn(
     instance,
@@ -236,15 +233,15 @@ export function warnOfUnrepeatable(
   );
 }
 
-/** So many that renders make within so long are made anew by each: a page makes one, a test its own. */
+/** This many instances within this time, made during renders, mean that every render makes one. */
 const mostMade = 4;
 const madeWithinMs = 10_000;
 let made: { readonly instance: object; readonly at: number }[] = [];
 
-/** The function of React's development builds that calls components. */
+/** Whether React renders now. Its development builds call components in this function. */
 const isInRender = (): boolean => /renderWithHooks/.test(`${new Error().stack}`);
 
-/** Warns of an instance for each render: each has forgotten what the one before it knew. */
+/** Warns if renders make instances. Each new instance has forgotten what the one before knew. */
 function markInstance(instance: object): void {
   if (!isInRender()) return;
   const at = systemClock.now();
@@ -261,8 +258,8 @@ function markInstance(instance: object): void {
 }
 
 /**
- * A request of a query is not known as its own: its queryFn has sent it after an await, without its signal; or has
- * passed that on (`isPassed`), and the client has given fetch another one.
+ * Warns if a request of a query cannot be linked to it: the queryFn sent it after an await without its signal or, with
+ * `isPassed`, passed its signal on to a client that gave fetch another one.
  */
 export function warnIfUnlinked(
   operations: Operations,
@@ -275,10 +272,10 @@ export function warnIfUnlinked(
   const sent = operationOf(report);
   if (sent) {
     const isOurs = sent !== operation && sent.ref.kind === 'call' && sent.isLone;
-    // urql takes none.
+    // urql takes no signal.
     if (!isOurs || hasForeignSignal(sent) !== isPassed) return;
   } else {
-    // An error made from another one keeps nothing of that.
+    // A client may have made its own error, which does not carry our report.
     const isLost = report.failure.kind === 'error' && !!strayFailure(operation, isPassed);
     if (!isLost) return;
   }

@@ -51,9 +51,9 @@ export interface ConnectivityCode {
 }
 
 /**
- * Finds out whether the network is there from what requests show and, where there is one, from a check
- * of its own, for `connectivity`. React Query's `onlineManager` is told. What the browser cuts off
- * while the page is left is no failure.
+ * Watches the network, for the option `connectivity`: by the results of requests and, if it is given one, by a check of
+ * its own. It sets React Query's `onlineManager`. Requests that the browser cuts off while the page is left are no
+ * failures.
  *
  * @throws TypeError when an option is not as it must be.
  *
@@ -105,7 +105,7 @@ export function watchConnectivity(options: ConnectivityOptions = {}): MadeBy<'wa
   return { [code]: made };
 }
 
-/** The network as React Query has it, by the browser's word, where nothing else watches it. */
+/** The network as React Query sees it, by the browser's events. Used without `watchConnectivity`. */
 interface BrowserNetwork {
   readonly network: Network;
   readonly connectivity: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'>;
@@ -113,8 +113,8 @@ interface BrowserNetwork {
 }
 
 /**
- * React Query believes the browser's events. Of a page that was loaded offline it knows nothing, because
- * there is none: there the browser's word is a hint, until a request is answered.
+ * React Query believes the browser's events, and a page that is loaded offline gets no event. There `navigator.onLine`
+ * is a hint, until a request is answered.
  */
 export function createBrowserNetwork(sleepDetector: SleepDetector): BrowserNetwork {
   const { getState, subscribe, set } = createStore(false);
@@ -125,7 +125,7 @@ export function createBrowserNetwork(sleepDetector: SleepDetector): BrowserNetwo
     set(!onlineManager.isOnline());
     if (wasOffline && !getState()) emit();
   };
-  // It would keep all of the instance: on a server, one for each request.
+  // A listener would keep the whole instance, and a server makes one for each request.
   const stops = isServer() ? [] : [onlineManager.subscribe(update), watchConnection(emit)];
   if (stops.length > 0) update();
   return {
@@ -141,7 +141,7 @@ export function createBrowserNetwork(sleepDetector: SleepDetector): BrowserNetwo
       recordAnswer() {
         isAnswered = true;
       },
-      // It is its server's doing, unless React Query says that the device is offline.
+      // The server is the cause, unless React Query says that the device is offline.
       recordNoAnswer: (_sentAt, _url, onCause) => onCause(onlineManager.isOnline()),
     },
     dispose() {
@@ -156,14 +156,14 @@ interface Feeder {
   readonly hint: Hint;
 }
 
-/** The instances that feed React Query's online manager. The newest that is not disposed of does. */
+/** The instances that can feed React Query's `onlineManager`. The newest one does, unless it was disposed of. */
 const feeders: Feeder[] = [];
 
 /**
- * Tells React Query what is known of the network, in the place of the browser's events. It then also
- * knows of a page that was loaded offline, and misses nothing while no client is mounted.
+ * Feeds React Query's `onlineManager` in place of the browser's events. So it also knows of a page that was loaded
+ * offline, and of changes while no client is mounted.
  *
- * @returns A function that gives it back, as React Query has it by itself.
+ * @returns a function that restores the `onlineManager` of React Query itself.
  */
 function feedOnlineManager(connectivity: Connectivity, hint: Hint): () => void {
   const feeder = { connectivity, hint };
@@ -180,7 +180,7 @@ function feedOnlineManager(connectivity: Connectivity, hint: Hint): () => void {
     onlineManager.setEventListener((setOnline) => {
       const stop = new AbortController();
       const { signal } = stop;
-      // There is none in React Native.
+      // React Native has no `addEventListener`.
       const { addEventListener: on } = globalThis as Partial<typeof globalThis>;
       on?.('online', () => setOnline(true), { signal });
       on?.('offline', () => setOnline(false), { signal });
@@ -194,9 +194,9 @@ function listenTo({ connectivity, hint }: Feeder): void {
   onlineManager.setEventListener((setOnline) => {
     let reported: boolean | undefined;
     let hinted: HintEvent | undefined;
-    /** The browser has said that it is offline, and nothing has been answered since. */
+    /** The browser has reported that it is offline, and no request was answered since. */
     let isDenied = false;
-    // Only what has changed: who sets it by hand, as the devtools do, has it that way.
+    // Only changes are reported, so a value that was set by hand stays, as by the devtools.
     const report = (): void => {
       const { status } = connectivity.getState();
       isDenied &&= status !== 'online';
@@ -208,11 +208,11 @@ function listenTo({ connectivity, hint }: Feeder): void {
       connectivity.subscribe(report),
       hint.watch((event) => {
         if (event === 'visible') return;
-        // That it is over may be news also where an answer has refuted it: `refetchOnReconnect` goes by it.
+        // `refetchOnReconnect` needs this event even if an answer has shown before that the device is online.
         const isNews = event === 'online' && hinted === 'offline' && reported;
         hinted = event;
-        // As React Query has it by itself: a plain mutation that is sent offline fails, and is not sent again.
-        // With nothing to ask, nothing would refute it while all is paused.
+        // Believed at once, as by React Query itself: a plain mutation that is sent offline fails and is not retried.
+        // But only with a check: otherwise nothing could refute it while everything is paused.
         isDenied = event === 'offline' && connectivity.canCheck();
         report();
         if (!isNews || !onlineManager.isOnline()) return;

@@ -18,7 +18,7 @@ import { type Failure, type FailureDetails, failures } from '../policy/outcome.t
 import { isServer } from './instance.ts';
 import type { RetryPair } from './steadfetch.ts';
 
-/** Options of {@link retryPolicy}: those of a policy that need nothing but `retry` and `retryDelay`. */
+/** Options of {@link retryPolicy}: the options of a policy that need only `retry` and `retryDelay`. */
 export interface RetryPolicyOptions extends Pick<
   PolicyOptions,
   'baseMs' | 'factor' | 'capMs' | 'maxRetries' | 'deadlineMs' | 'maxRetryAfterMs' | 'shouldRetry'
@@ -41,7 +41,7 @@ const names: readonly (keyof RetryPolicyOptions)[] = [
   'now',
 ];
 
-/** A retry that was granted and whose attempt has not failed yet, as far as is known. */
+/** A retry that was granted. Its attempt has not failed yet, as far as is known. */
 interface Granted {
   readonly failureCount: number;
   readonly startedAt: number;
@@ -51,7 +51,7 @@ interface Granted {
 
 type Used = Pick<Policy, keyof typeof retryDefaults | 'shouldRetry'>;
 
-/** So many queries that wait for a retry are told apart. */
+/** How many queries that wait for a retry are remembered. */
 const maxGranted = 500;
 
 function readFailure(error: unknown, nowMs: number): Failure & FailureDetails {
@@ -65,10 +65,10 @@ function readFailure(error: unknown, nowMs: number): Failure & FailureDetails {
 
 /**
  * `retry` and `retryDelay` for the queries of a `QueryClient`, and nothing else: jittered exponential backoff,
- * Retry-After, a deadline, and no retry of what another attempt cannot mend. The failure is read from the error of
+ * Retry-After, a deadline, and no retry where another attempt cannot help. The failure is read from the error of
  * any client: `fetch` (a thrown `Response`), axios, ky, ofetch, tRPC, graphql-request, Apollo, urql, or a `cause`.
  *
- * It is for queries: a mutation may be done twice by a retry. On a server nothing is retried, as React Query has it.
+ * It is for queries, because a retry may do a mutation twice. On a server nothing is retried, as with React Query alone.
  *
  * @throws TypeError when an option is not as it must be.
  *
@@ -105,15 +105,15 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
     | undefined;
 
   /**
-   * React Query names no query. Of those whose attempt may have failed now, it is taken for the one that began last:
-   * so the deadline of no query ends early.
+   * Finds the query that has failed. React Query does not name it. Of the queries whose attempt may have failed now, the
+   * one that began last is chosen, so that no deadline ends early.
    */
   const takeGranted = (failureCount: number, nowMs: number): Granted | undefined => {
     let found: Granted | undefined;
     for (const one of granted) {
       const isPossible = one.failureCount === failureCount && one.retryAt <= nowMs;
       if (isPossible && (!found || one.startedAt >= found.startedAt)) found = one;
-      // Its query is gone.
+      // The query is gone.
       if (nowMs > one.retryAt + deadlineMs || granted.size > maxGranted) granted.delete(one);
     }
     if (found) granted.delete(found);
@@ -129,7 +129,7 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
       ? retriedFor.filter((one) => one === reason).length >= (mostRetries[reason] ?? maxRetries)
       : !wanted;
 
-  /** The wait before the next attempt, in milliseconds, as `decide` has it; undefined where none follows. */
+  /** The wait before the next attempt, in milliseconds, by the same rules as `decide`; undefined if none follows. */
   const decideDelay = (failureCount: number, error: unknown): number | undefined => {
     const nowMs = now();
     const failure = readFailure(error, nowMs);
@@ -150,7 +150,7 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
     };
     const wanted = shouldRetry && callApp(() => shouldRetry(failure, operation), isBoolean);
     const reason = whyRetry(failure) ?? (wanted ? 'should-retry' : undefined);
-    // A draw each: a server that asks for a wait spreads those who waited.
+    // Two draws: one for the backoff, one that spreads the retries after a Retry-After.
     const backoffMs = Math.min(capMs, baseMs * factor ** failureCount);
     const delayMs = Math.max(
       spreadWait(backoffMs, random),
@@ -174,10 +174,10 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
       inDevelopment(() => mark(policyAlone, used));
       const delayMs = decideDelay(failureCount, error);
       latest = { failureCount, error, delayMs };
-      // Where this would stop, and the `retry` of a query goes on, it goes on at React Query's pace.
+      // If this policy stops but the query's own `retry` continues, it continues at React Query's pace.
       return Math.min(delayMs ?? delayOfReactQuery(failureCount), maxTimerMs);
     },
-    // React Query asks it right after `retryDelay`, about the same failure.
+    // React Query calls it right after `retryDelay`, about the same failure.
     retry(failureCount, error) {
       const isSame = latest?.failureCount === failureCount && Object.is(latest.error, error);
       const delayMs = isSame ? latest?.delayMs : decideDelay(failureCount, error);

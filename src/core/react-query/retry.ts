@@ -28,13 +28,13 @@ export interface RetryContext {
   readonly signal: AbortSignal;
 }
 
-/** How `retry` retries: a policy, and what the loop itself needs. */
+/** The options of `retry`: a policy, and options of the loop itself. */
 export interface RetryOptions extends PolicyOptions {
   /** Ends the loop at once, also in a wait, with its own reason. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The function may be run twice without harm. Without this option, a failure of another client that does
-   * not say its method is not retried, and nothing is after a POST without a key was done.
+   * The function may run twice without harm. Without this option nothing is retried after a POST without a key that may
+   * have been done, or after a failure of another client whose method is not known.
    * @default false
    */
   readonly idempotent?: boolean | undefined;
@@ -81,15 +81,15 @@ export async function retry<T>(
   inDevelopment(() => warnOfNesting(operations, caller && signals.get(caller)));
   const operation = operations.begin('call', { policy: own, idempotent });
   if (caller?.aborted) throw operation.errors.abortUnsent(undefined, caller);
-  // Of its own, so that loops with one caller are told apart; it outlives the loop, for a body that
-  // is still to be read, and needs no listener that would have to be removed.
+  // Each loop has a signal of its own, because several loops may have the signal of one caller. It outlives the loop,
+  // for a body that is still to be read, and needs no listener that would have to be removed.
   const link = (late: AbortSignal): AbortSignal => {
     const signal = caller ? firstOf([caller, late]) : late;
     signals.set(signal, operation);
     return signal;
   };
   let present: AttemptContext | undefined;
-  // An attempt that is over, by its limit or its failure, sends nothing more: the next one does.
+  // An attempt that is over, by its limit or by its failure, sends nothing more.
   const onLate = (error: unknown): void => present?.end(error);
   const prepare = (): [RetryContext] => {
     operation.limitAttempt(new AttemptTimer(context, operation, onLate));
@@ -107,7 +107,7 @@ export async function retry<T>(
   }
 }
 
-/** The value in the place of a failure for good. @throws the failure, where there is none. */
+/** The fallback for an operation that failed for good. @throws the failure, if there is no fallback value. */
 async function replace<T>(
   clock: Clock,
   operation: Operation,
@@ -125,8 +125,8 @@ async function replace<T>(
 }
 
 /**
- * Settles as the loop does, or rejects once its session has ended: with the latest error between two attempts,
- * where the loop itself is dropped, and else at once.
+ * Settles as the loop does, or rejects when its session ends. Between two attempts the loop itself ends with the latest
+ * error; otherwise it rejects at once.
  */
 async function untilSessionEnds<T>(
   { live }: Operations,
@@ -141,7 +141,7 @@ async function untilSessionEnds<T>(
         endSession() {
           const { phase, attempt, effects } = operation;
           if (!operation.isLeft || phase.kind === 'waiting' || phase.kind === 'ended') return;
-          // Of the requests of another client nothing is known.
+          // The requests of another client are not known.
           const isOurs = [...live].some(
             (one) => one instanceof SteadyRequest && one.operation === operation,
           );
@@ -164,7 +164,7 @@ async function untilSessionEnds<T>(
   }
 }
 
-/** The context of one attempt. Its signal is created when it is read, because that takes longer than the rest. */
+/** The context of one attempt. Its signal is created only when it is read, because that is the slowest part. */
 class AttemptContext implements RetryContext {
   readonly attempt: number;
   declare readonly signal: AbortSignal;
@@ -195,7 +195,7 @@ class AttemptContext implements RetryContext {
   }
 }
 
-/** A property of its own, so that a copy of the context has it. One descriptor serves all: that is fast. */
+/** An own property, so that a copy of the context has it. One descriptor serves all contexts, which is fast. */
 const readSignal: PropertyDescriptor & ThisType<AttemptContext> = {
   enumerable: true,
   get() {

@@ -10,16 +10,16 @@ import type { Policy, PolicyOptions } from '../policy/options.ts';
 
 /** The options of a Steadfetch instance. */
 export interface SteadfetchConfig extends OriginOptions {
-  /** How failures are answered, everywhere. @default presets.interactive */
+  /** The policy for all failures. @default presets.interactive */
   readonly policy?: PolicyOptions | undefined;
   /** The profiles of single APIs. @default [] */
   readonly apis?: readonly ApiProfile[] | undefined;
   /**
-   * How it is found out whether the network is there. Without it, React Query's `onlineManager` has the
-   * browser's word for it, and pauses what is offline. @default none
+   * How the network is watched. Without it, React Query's `onlineManager` believes the browser, and pauses while it is
+   * offline. @default none
    */
   readonly connectivity?: MadeBy<'watchConnectivity'> | undefined;
-  /** How answers tell how many requests are left; a Retry-After is kept to without it. @default none */
+  /** How answers tell how many requests are left. Retry-After needs no such option. @default none */
   readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
   /** Sends the requests. @default the fetch of this environment, looked up at every request */
   readonly fetch?: Transport | undefined;
@@ -27,7 +27,7 @@ export interface SteadfetchConfig extends OriginOptions {
   readonly clock?: Clock | undefined;
   /** @default Math.random */
   readonly random?: Random | undefined;
-  /** `observeOnly()` lets it only watch, and change nothing. @default none */
+  /** With `observeOnly()` the instance only watches, and changes nothing. @default none */
   readonly observe?: MadeBy<'observeOnly'> | undefined;
 }
 
@@ -61,15 +61,15 @@ export type AnyPersister = <T, K extends QueryKey>(
   query: Query,
 ) => T | Promise<T>;
 
-/** React Query's two questions about a failure. */
+/** The two functions that React Query calls after a failure. */
 export interface RetryPair {
   readonly retry: (failureCount: number, error: unknown) => boolean;
   readonly retryDelay: (failureCount: number, error: unknown) => number;
 }
 
 /**
- * The same two functions, typed as the simpler things that React Query takes in their place. Spread
- * into a query or a mutation, the functions would make the type of its errors `unknown`.
+ * The same two functions under simpler types, which React Query also allows. With the types of the functions, a spread
+ * into a query or a mutation would make the type of its errors `unknown`.
  */
 export interface SpreadRetryPair {
   readonly retry: boolean;
@@ -82,7 +82,7 @@ export interface QueryPolicy extends SpreadRetryPair, QueryBasics {}
 /** The options that the defaults and the policy of one query share, beside the two functions. */
 export interface QueryBasics {
   readonly persister: SteadyPersister;
-  /** A persister silently turns this into 'offlineFirst': so it says what it was. */
+  /** Set because React Query silently changes the default to 'offlineFirst' for a query with a persister. */
   readonly networkMode: 'online';
 }
 
@@ -95,10 +95,10 @@ export type MutationPolicyOptions = Omit<PolicyOptions, 'timeout'>;
 /**
  * The effects that an instance with `observe: observeOnly()` would have had, had it been switched on.
  *
- * A request that would have been sent is taken to end as the app's latest one to the same endpoint, and to take as long.
+ * A request that would have been sent gets the outcome and the duration of the app's latest request to the same endpoint.
  * So the report is exact while a request of the app shows each change of its server first. If a probe would have found
- * the end of an outage between two requests of the app, it finds it one probe later here. What fewer requests change at
- * the server is not known, nor are requests that depend on the data of others.
+ * the end of an outage between two requests of the app, it finds it one probe later here. The report does not know what
+ * fewer requests would change at the server, nor requests that depend on the data of others.
  */
 export interface ObservedReport {
   /** How many fetches would have been paused. */
@@ -149,11 +149,11 @@ export interface Steadfetch {
    * @throws TypeError when an option is not as it must be.
    */
   readonly mutationPolicy: (policy: MutationPolicyOptions) => SpreadRetryPair;
-  /** Tells of every event, synchronously, until the returned function is called. */
+  /** Calls the listener with every event, synchronously, until the returned function is called. */
   readonly subscribe: (listener: Listener) => () => void;
   /** Returns the effects that it would have had so far; undefined unless it was made with `observe: observeOnly()`. */
   readonly report?: (() => ObservedReport) | undefined;
-  /** The policy that everything starts from. */
+  /** The policy of the instance. All others are laid over it. */
   readonly policy: Policy;
   /**
    * Ends everything that this instance has begun, for a log-out, so that nothing is sent as the next user. It ends
@@ -178,13 +178,13 @@ export interface Steadfetch {
    */
   readonly endSession: () => Promise<void>;
   /**
-   * Takes back what was put into the page: its listeners and timers, the line to other tabs and its
-   * lock, and the hand on React Query's `onlineManager`. What is paused, or waits for its next attempt in
-   * `mutationOptions` or `retry`, is not sent any more: it is aborted, or ends with its last error. What is
-   * under way goes on, and ends as it would have.
+   * Removes everything that the instance has put into the page: its listeners and timers, its channel to other tabs and its
+   * lock, and its control of React Query's `onlineManager`. Operations that are paused, or wait for their next attempt in
+   * `mutationOptions` or `retry`, are not sent any more: they are aborted, or end with their last error. Requests that are
+   * under way end as usual.
    *
-   * When the dev server of Vite or webpack replaces a module in the page, what its version before has made
-   * is disposed of by itself.
+   * When the dev server of Vite or webpack replaces a module in the page, the instance of its previous version is
+   * disposed of by itself.
    */
   readonly dispose: () => void;
 }

@@ -33,7 +33,7 @@ export function cancelMutation(mutation: Mutation): void {
   endBeforeTurn(mutation);
 }
 
-/** The error of a cancellation; undefined where the operation ends with the error that it has. */
+/** The error of a cancellation; undefined if the operation ends with the error that it has. */
 function cancelError(
   operation: Operation,
   run: MutationRun | undefined,
@@ -59,7 +59,7 @@ function cancelError(
 function endBeforeTurn(mutation: Mutation): void {
   continueOutOfTurn(mutation);
   if (focusManager.isFocused()) return;
-  // In a hidden tab React Query continues nothing: there it ends once the tab is visible.
+  // In a hidden tab React Query continues no mutation, so this one ends once the tab is visible.
   const stop = focusManager.subscribe((isFocused) => {
     if (!isFocused) return;
     continueOutOfTurn(mutation);
@@ -68,9 +68,9 @@ function endBeforeTurn(mutation: Mutation): void {
 }
 
 /**
- * Ends a mutation of ours that left its cache, or whose session has ended. One that has nothing under way and waits
- * for nothing may be the log-out itself: it goes on. With its session over it sends nothing more; else it sends, as
- * React Query alone does, but is not retried. An entry of an outbox stays.
+ * Ends a mutation of ours that left its cache, or whose session has ended. A mutation that runs without a request or a
+ * wait may be the log-out itself, so it goes on: after the end of its session it sends nothing more, otherwise it sends
+ * as with React Query alone, without retries. An entry of an outbox stays.
  */
 export function endOwnMutation(mutation: Mutation, isSessionOver: boolean): void {
   const { instance, follow } = definitionBehind(mutation.options.mutationFn) ?? {};

@@ -5,7 +5,7 @@ import { reject } from '../../lib/input/check.ts';
 import type { Policy } from '../../policy/options.ts';
 import type { Instance } from '../instance.ts';
 
-/** The parts of a mutationFn of ours that a hook adds. */
+/** What a hook adds to a mutationFn of ours. */
 export interface MutationExtras {
   /** Creates the submission that a mutation sends. @default a new one */
   readonly submissionOf?: ((variables: never) => Submission) | undefined;
@@ -13,24 +13,24 @@ export interface MutationExtras {
   readonly target?: string | undefined;
 }
 
-/** The parts of a mutationFn of ours. */
+/** What is known about a mutationFn of ours. */
 export interface MutationDefinition extends MutationExtras {
   readonly policy: Policy;
   readonly instance: Instance;
   /**
-   * Where its variables are stored before anything is sent, so that the page may be left: calls back once the
-   * submission with this key is done, until the returned function is called. @default they are not stored
+   * Only for an outbox, which stores the variables before anything is sent, so that the page may be left. Calls back once
+   * the submission with this key is done, until the returned function is called. @default the variables are not stored
    */
   readonly follow?: ((key: string, onDone: (data: unknown) => void) => () => void) | undefined;
   /** Ends a mutation that left its cache, or whose session has ended. */
   readonly end: (mutation: Mutation, isSessionOver: boolean) => void;
-  /** Makes the same mutationFn with more. */
+  /** Makes the same mutationFn with the additions of a hook. */
   readonly extend: (extras: MutationExtras) => MutationFunction;
 }
 
 const definitions = new WeakMap<object, MutationDefinition>();
 
-/** Marks a function as ours: a mutationFn, or the retryDelay that stays where another mutationFn is spread over it. */
+/** Marks a function as ours: a mutationFn, or the retryDelay beside it, which stays if another mutationFn is spread over ours. */
 export function define<T extends object>(part: T, definition: MutationDefinition): T {
   definitions.set(part, definition);
   return part;
@@ -52,7 +52,7 @@ export function requireDefinition(operation: string, mutationFn: unknown): Mutat
 }
 
 /**
- * A mutationFn of ours, made with more.
+ * A mutationFn of ours, with the additions of a hook.
  *
  * @throws TypeError when it is not ours.
  */
@@ -64,7 +64,7 @@ export function extendMutation<F extends object>(
   return requireDefinition(operation, mutationFn).extend(extras) as F;
 }
 
-/** Development only: warns of a mutation whose options are ours, and whose mutationFn is not. */
+/** Development only: warns if the options of a mutation are ours, but its mutationFn is not. */
 export function warnOfSpread({ options: { mutationFn, retryDelay } }: Mutation): void {
   const definition = definitionBehind(retryDelay);
   if (definition && !definitionBehind(mutationFn))

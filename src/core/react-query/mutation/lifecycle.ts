@@ -16,8 +16,8 @@ export const gone: WeakSet<Mutation> = new WeakSet();
 const submittedAfter = new WeakMap<Mutation, number>();
 
 /**
- * The id of the newest operation when the oldest of the plain mutations that run was submitted: what was sent since
- * may be theirs. 0 where none is known.
+ * The id of the newest operation when the oldest running plain mutation was submitted; 0 if none runs. Requests that
+ * were sent since may belong to these mutations.
  */
 export function oldestSubmission(clients: readonly QueryClient[]): number {
   const running = clients
@@ -36,10 +36,10 @@ export interface MutationEndContext {
 }
 
 /**
- * Ends the mutations of a client that are removed from its cache (`queryClient.clear()`): they send nothing
- * more. React Query itself continues those that it has begun.
+ * Ends each mutation that is removed from the cache of a client (`queryClient.clear()`), so that it sends nothing more.
+ * React Query itself would continue it.
  *
- * @returns a function that stops it.
+ * @returns a function that stops this.
  */
 export function followMutations(client: QueryClient, context: MutationEndContext): () => void {
   const { operations } = context;
@@ -77,13 +77,13 @@ export const isAnyLocal = (client: QueryClient): boolean =>
     );
 
 function add(mutation: Mutation): void {
-  // React Query calls a mutationFn as a method of the options of its mutation, which one observer would otherwise
-  // share among its mutations. With options of its own, it is known which mutation a mutationFn is called for.
+  // React Query calls a mutationFn as a method of the mutation's options, and an observer shares one options object
+  // among its mutations. Options of its own tell which mutation a mutationFn is called for.
   if (definitionBehind(mutation.options.mutationFn)) mutation.setOptions({ ...mutation.options });
   inDevelopment(() => warnOfSpread(mutation));
 }
 
-/** Ends a mutation that left its cache, or whose session has ended: it sends nothing more. */
+/** Ends a mutation that left its cache, or whose session has ended. It sends nothing more. */
 export function endMutation(
   mutation: Mutation,
   isSessionOver: boolean,
@@ -102,7 +102,7 @@ export function endMutation(
     endLoneRequests(submittedAfter.get(mutation) ?? operations.lastId, operations);
 }
 
-/** Ends the requests of no operation that began since: it is not known which of them are a plain mutation's. */
+/** Ends the lone requests that began since. It is not known which of them belong to a plain mutation. */
 function endLoneRequests(afterId: number, { live }: Operations): void {
   for (const request of live) {
     if (!(request instanceof SteadyRequest)) continue;
@@ -110,12 +110,12 @@ function endLoneRequests(afterId: number, { live }: Operations): void {
     const { id } = operation.ref;
     if (!operation.isLone || id <= afterId) continue;
     operation.leave();
-    // A request that is under way may be the log-out itself. It is not sent again.
+    // A request that is under way may be the log-out itself, so it goes on, but is not sent again.
     if (!isOut) request.endSession();
   }
 }
 
-/** While its first attempt is made, or its callbacks run, there is nothing to refuse: it may be the log-out itself. */
+/** Ends a plain mutation that waits for a retry or is paused. One in its first attempt may be the log-out itself, and goes on. */
 function endPlain(mutation: Mutation, context: MutationEndContext): void {
   const { failureCount, isPaused, failureReason } = mutation.state;
   if (failureCount === 0 && !isPaused) return;
@@ -125,7 +125,7 @@ function endPlain(mutation: Mutation, context: MutationEndContext): void {
   if (isPaused) continueOutOfTurn(mutation);
 }
 
-/** The next attempt of a plain mutation, which React Query begins after a wait that cannot be ended, sends nothing. */
+/** Makes the next attempt of a plain mutation fail without a request. React Query's wait before it cannot be ended. */
 function refuseNext(mutation: Mutation, { operations, clock }: MutationEndContext): void {
   if (definitionBehind(mutation.options.mutationFn)) return;
   const { failureReason, failureCount } = mutation.state;
@@ -137,16 +137,16 @@ function refuseNext(mutation: Mutation, { operations, clock }: MutationEndContex
   const mutationFn = (): Promise<never> => Promise.reject(error);
   const refuse = (): void => mutation.setOptions({ ...mutation.options, mutationFn });
   refuse();
-  // A render of its component gives it the app's own function again.
+  // A render of its component sets the app's own function again.
   const waitMs = (operation.errors.dueAt ?? 0) - clock.now();
   if (waitMs > 0) clock.unref?.(clock.setTimeout(refuse, waitMs - 1));
 }
 
-/** Continues a mutation that React Query has paused, also behind another of its scope. */
+/** Continues a mutation that React Query has paused, even if another of its scope is before it. */
 export function continueOutOfTurn(mutation: Mutation): void {
   const { options } = mutation;
   const { scope: _, ...free } = options;
-  // Without its scope only while React Query reads it; for good, it would never leave the list of the scope.
+  // React Query reads the options at once. Without its scope for good, the mutation would never leave the scope's list.
   mutation.setOptions(free);
   void mutation.continue().catch(() => {});
   mutation.setOptions(options);

@@ -17,11 +17,11 @@ const records = new WeakMap<Mutation, MutationRecord>();
 /** Mutations that left their cache before their mutationFn was called. */
 const unbegun = new Set<Mutation>();
 
-/** The facts about a mutation of ours that React Query does not keep, and the owner of its operation. */
+/** What React Query does not keep about a mutation of ours, and the owner of its operation. */
 export class MutationRecord extends Owner {
   /** The newest run; undefined before its mutationFn was called. */
   run: MutationRun | undefined;
-  /** The same for all calls of its mutationFn. */
+  /** Its submission, the same for all calls of its mutationFn. */
   submission: Submission | undefined;
   /** Its mutationFn may have been called in this page. */
   isBegun = false;
@@ -29,7 +29,7 @@ export class MutationRecord extends Owner {
   /** The error of a cancellation before its turn; boxed, because it may be any value. */
   #refusal: { readonly error: unknown } | undefined;
 
-  /** @param mutation - Undefined where it is not known which mutation it is. */
+  /** @param mutation - Undefined if it is not known which mutation it is. */
   constructor(mutation: Mutation | undefined) {
     super();
     this.#mutation = mutation;
@@ -45,12 +45,12 @@ export class MutationRecord extends Owner {
     return this.#mutation !== undefined && gone.has(this.#mutation);
   }
 
-  /** It leaves its cache, where its mutationFn could be found. */
+  /** Records that it leaves its cache. `recordBehind` must still find it if its mutationFn is called later. */
   leave(): void {
     if (!this.isBegun && this.#mutation) unbegun.add(this.#mutation);
   }
 
-  /** Its mutationFn may be called. */
+  /** Records that its mutationFn may have been called. */
   recordBegun(): void {
     this.isBegun = true;
   }
@@ -61,9 +61,9 @@ export class MutationRecord extends Owner {
   }
 
   /**
-   * Its mutationFn is called.
+   * Called when its mutationFn is called.
    *
-   * @returns the submission that it sends: the same for each call, also where the app's own `retry` repeats it.
+   * @returns the submission that it sends: the same for each call, also if the app's own `retry` repeats it.
    * @throws the error of a mutation that was cancelled before its turn.
    */
   begin(createSubmission: () => Submission): Submission {
@@ -73,7 +73,7 @@ export class MutationRecord extends Owner {
     return (this.submission ??= createSubmission());
   }
 
-  /** Shows a run of it: its changes are emitted from now on. */
+  /** Shows one of its runs, and emits the changes of that run from now on. */
   show(run: MutationRun): void {
     if (!this.#mutation) return;
     this.run = run;
@@ -97,8 +97,8 @@ export const runOf = (mutation: Mutation): MutationRun | undefined => records.ge
 /**
  * The record of the mutation that a mutationFn is called for.
  *
- * @param options - The object that it is called as a method of. A client that is not followed yet, or a server, may
- *   have several mutations with it: then each of them may have begun.
+ * @param options - The object whose method the mutationFn is called as. On a server, or in a client that is not followed
+ *   yet, several mutations may share it. Then each of them may have begun.
  */
 export function recordBehind(
   options: unknown,
@@ -112,12 +112,12 @@ export function recordBehind(
   return mutation ? recordOf(mutation) : new MutationRecord(undefined);
 }
 
-/** Receives which mutation has changed; undefined for a plain one, because it is not known which. */
+/** Receives the mutation that has changed; undefined for a plain mutation, because it is not known which. */
 type ChangeListener = (mutation: Mutation | undefined) => void;
 
 const listeners = new Set<ChangeListener>();
 
-/** Emits a change that React Query does not show. */
+/** Emits a change for which React Query emits no event. */
 export function emitChange(mutation?: Mutation): void {
   for (const listener of listeners) listener(mutation);
 }

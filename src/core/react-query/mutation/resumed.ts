@@ -4,15 +4,16 @@ import { systemClock } from '../../lib/clock.ts';
 import type { Emitter } from '../../operation/events.ts';
 import { isSafeMethod } from '../../policy/operation.ts';
 
-/** A mutation that goes on has begun its request by then, if it is sent through Steadfetch. */
+/** A mutation that continues begins its request within this time, if it is sent through Steadfetch. */
 const begunMs = 50;
-/** Its request has been answered by then, as a rule. */
+/** Its request is usually answered within this time. */
 const answeredMs = 5000;
 
 /**
- * The mutations that React Query itself has paused while the device was offline go before reads, too: a refetch on
- * focus waits for the answers to their requests. It does not wait for the mutations: their `onSettled` may await
- * that very refetch. @returns what stops the watch.
+ * Lets the mutations that React Query paused offline go before reads, too: a refetch on focus waits until their requests
+ * are answered. It does not wait for the mutations themselves, because their `onSettled` may await that very refetch.
+ *
+ * @returns a function that stops this.
  */
 export function watchResumed(
   clients: () => readonly QueryClient[],
@@ -22,7 +23,7 @@ export function watchResumed(
   let remove = (): void => {};
   const stop = onlineManager.subscribe((isOnline) => {
     remove();
-    // React Query's refetch waits for those of a scope by itself, one after the other.
+    // React Query itself waits for the mutations of a scope, one after the other, before it refetches.
     const isAny = clients().some((client) =>
       client
         .getMutationCache()
@@ -37,12 +38,12 @@ export function watchResumed(
   };
 }
 
-/** From now on, the writes that begin go before reads. @returns what ends that. */
+/** Lets the writes that begin from now on go before reads. @returns a function that ends this. */
 function follow(waitingWrites: WaitingWrites, emitter: Emitter): () => void {
   const resumedAt = systemClock.now();
   const open = new Set<number>();
   const unsubscribe = emitter.subscribe((event) => {
-    // A query reads, whatever its method: GraphQL asks by POST.
+    // A query reads, whatever its method: GraphQL reads by POST.
     const isWrite = event.type === 'request:start' && event.operation.kind !== 'query';
     if (isWrite && !isSafeMethod(event.method)) open.add(event.request);
     else if (event.type === 'request:end') open.delete(event.request);

@@ -30,8 +30,8 @@ const nameOf = (method: string, url: string): string => `${method} ${url}`;
 const endpointOf = ({ url, endpoint }: RequestEvent): string => `${toUrl(url)?.origin} ${endpoint}`;
 
 /**
- * The answers of a server, as the requests of the app show them. A request that would have been sent is taken to end as the
- * latest one of the app to its endpoint, and to take as long.
+ * The answers of a server, as the requests of the app show them. A request that would have been sent gets the outcome and
+ * the duration of the app's latest request to the same endpoint.
  */
 export class KnownAnswers {
   readonly #clock: Clock;
@@ -65,23 +65,23 @@ export class KnownAnswers {
     ended.end();
   }
 
-  /** Call it with the event of a request that is answered next. */
+  /** Sets the request that `transport` answers next. */
   expect(event: RequestEvent): void {
     this.#endpoint = endpointOf(event);
   }
 
-  /** Answers a request as the app's own are. */
+  /** Answers a request as the app's own requests are answered. */
   readonly transport: Transport = async (input, init) => {
     const endpoint = this.#endpoint;
     const sentAt = this.#clock.now();
     const name = nameOf(init?.method ?? 'GET', `${input as string | URL}`);
-    // The app sends first what is due at the same time.
+    // If both are due at the same time, the app sends first.
     await Promise.resolve();
     await this.#untilEnded((one) => one.name === name);
     const { tookMs = 0 } = this.#latest.get(endpoint) ?? {};
     const leftMs = sentAt + tookMs - this.#clock.now();
     if (leftMs > 0) await sleep(this.#clock, leftMs, init?.signal ?? undefined);
-    // By then those are answered that the app has sent until `sentAt`; of the same time, it is the first.
+    // All requests that the app sent before `sentAt` are answered by then. One of the same moment is awaited.
     await this.#untilEnded((one) => one.endpoint === endpoint && one.sentAt === sentAt);
     return answerLike(this.#latest.get(endpoint)?.outcome);
   };

@@ -23,7 +23,7 @@ import { Comparison } from './comparison.ts';
 import { KnownAnswers } from './known-answers.ts';
 import { ShadowQueries } from './shadow-queries.ts';
 
-/** The instance that the app has: its requests are sent once, without a key, a limit or a pause of ours. */
+/** The options of the instance that the app uses. Its requests are sent once, without a key, a limit or a pause. */
 const plain = ({ apis, policy, ...config }: SteadfetchConfig): SteadfetchConfig => ({
   ...config,
   apis: apis?.map(({ match, expect, endpoint, outcomes }) => ({
@@ -40,7 +40,7 @@ const plain = ({ apis, policy, ...config }: SteadfetchConfig): SteadfetchConfig 
   concurrency: undefined,
 });
 
-/** The code that observing brings: it makes one instance of two that it creates. */
+/** The code of observing. It makes one instance out of two. */
 export interface ObserveCode {
   readonly by: 'observeOnly';
   readonly observe: (
@@ -50,9 +50,9 @@ export interface ObserveCode {
 }
 
 /**
- * Makes an instance that only watches, for `observe`: all is decided and told by `subscribe`, and nothing is changed.
- * Queries have React Query's own retries; nothing is paused, keyed, limited or sent again. `steady.report()` says what
- * would have been.
+ * Makes an instance that only watches, for the option `observe`. It decides, and emits its decisions to `subscribe`, but
+ * changes nothing: queries have React Query's own retries, and nothing is paused, keyed, limited or sent again.
+ * `steady.report()` says what it would have done.
  *
  * @example
  * ```ts
@@ -67,8 +67,8 @@ export function observeOnly(): MadeBy<'observeOnly'> {
 }
 
 /**
- * An instance that only watches. All decisions are made by a second one, `ifOn`, which sends nothing: its requests are
- * answered by what is known of those of the app.
+ * Makes an instance that only watches. A second instance, `ifOn`, makes all decisions and sends nothing: its requests are
+ * answered as the app's own were.
  */
 function observe(
   config: SteadfetchConfig,
@@ -90,7 +90,7 @@ function observe(
   const instance = instanceOfSteady(real, 'observe');
   const queries = register(
     {
-      // React Query's own: it is there so that the instance is found by it.
+      // React Query's own delay. The instance is found by this function.
       retryDelay: delayOfReactQuery.bind(undefined),
       persister: createPersister(real, shadows, comparison),
       networkMode: 'online' as const,
@@ -103,7 +103,7 @@ function observe(
     fetch,
     rawFetch,
     json,
-    // React Query's own `retry` is none: so only its calls that have one are retried.
+    // Without `retry`, so that React Query's own default applies.
     defaultOptions: { queries, mutations: {} } as unknown as Steadfetch['defaultOptions'],
     queryPolicy: () => queries as unknown as QueryPolicy,
     mutationPolicy: () => ({}) as never,
@@ -115,7 +115,7 @@ function observe(
       real.dispose();
     },
   };
-  // mutationOptions and others that are made of it send for real.
+  // `mutationOptions` and other functions that take this instance really send.
   registerSteady(steady, instance);
   return steady;
 }
@@ -126,7 +126,7 @@ interface Compared {
   readonly shadows: ShadowQueries;
 }
 
-/** Counts the requests of both. Those of the app show how the others are answered. */
+/** Counts the requests of both instances. The requests of the app show how those of `ifOn` are answered. */
 function compareRequests(
   real: Steadfetch,
   ifOn: Steadfetch,
@@ -147,7 +147,7 @@ function compareRequests(
   });
 }
 
-/** Both are one instance to the app, which is warned once. */
+/** Lets both instances warn once together, because the app sees one instance. */
 function shareWarnings(real: Steadfetch, ifOn: Steadfetch): void {
   const [one, other] = [instanceOfSteady(real, 'observe'), instanceOfSteady(ifOn, 'observe')];
   shareMarks(one.operations, other.operations);

@@ -3,7 +3,7 @@ import type { Steadfetch } from '../steadfetch.ts';
 import type { Comparison } from './comparison.ts';
 import type { RequestEvent } from './known-answers.ts';
 
-/** A query of the app, and its like in front of the instance that decides. */
+/** The copy of one query of the app, fetched with the instance that decides. */
 class Shadow {
   /** The requests of the query, by name. */
   readonly requests: Map<string, Pick<RequestEvent, 'method' | 'url'>> = new Map();
@@ -31,8 +31,8 @@ class Shadow {
 }
 
 /**
- * The queries of the app, as they would fetch with Steadfetch switched on: a QueryClient of its own fetches whenever a
- * query of the app does, and goes on by itself from there.
+ * Copies of the app's queries, which fetch as they would with Steadfetch switched on. They are in a QueryClient of their
+ * own: each begins to fetch when its query of the app does, and goes on by itself from there.
  */
 export class ShadowQueries {
   readonly #ifOn: Steadfetch;
@@ -109,7 +109,7 @@ export class ShadowQueries {
       refetchOnWindowFocus: false,
       refetchOnReconnect: false,
       refetchInterval,
-      // It is remembered for as long as the app's own.
+      // Kept as long as the app's own query.
       ...(options.gcTime !== undefined && { gcTime: options.gcTime }),
       ...(options.retry !== undefined && { retry: options.retry }),
     });
@@ -127,7 +127,7 @@ export class ShadowQueries {
   }
 }
 
-/** A query that polls does so by itself: while React Query waits for a retry, the app's own does not. */
+/** The interval of a query that polls. The copy polls by itself, because the app's query does not while it waits for a retry. */
 function intervalOf(query: Query): number | false {
   const [polling] = query.observers.filter(({ options }) => options.refetchInterval);
   const interval = polling?.options.refetchInterval ?? false;

@@ -4,28 +4,28 @@ import { reportOf } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
 import type { Decision } from '../../policy/decide.ts';
 
-/** React Query asks about a failure in the same turn. One that is older was cancelled. */
+/** React Query asks about a failure in the same turn. An older failure was cancelled. */
 const claimedWithinMs = 1000;
 
-/** So many plain mutations are found again, for so long. */
+/** How many waiting plain mutations are remembered, and for how long. */
 const maxMutations = 200;
 const mutationMs = 600_000;
 
 /**
- * Finds the operation that React Query asks about. It asks with nothing but a count and the error. One error may
- * belong to several operations (batched queries share a promise) or be no object at all. It asks in the order in
- * which they failed, so failures wait here in that order, and each operation takes its own decision.
+ * Finds the operation that React Query asks about when it calls `retryDelay` and `retry`. It passes only a count and the
+ * error, which several operations may share (batched queries share a promise), and which may be no object at all. But it
+ * asks in the order of the failures, so failures wait here in that order, and each operation takes its own decision.
  */
 export class FailureLedger {
   readonly #clock: Clock;
-  /** Those that React Query is still to ask about. */
+  /** The operations that React Query has not asked about yet. */
   readonly #pending: Set<Operation> = new Set();
   /**
-   * Those that React Query has asked about, and whether our `retry` was asked: it may ask again. An error of another
-   * instance names others.
+   * The operations that React Query has asked about, because it may ask again. True if it has called our `retry`, and not
+   * only `retryDelay`.
    */
   readonly #claimed: Slot<Operation, boolean> = createSlot();
-  /** The one that `retryDelay` has asked about, until `retry` does. */
+  /** The operation of the latest `retryDelay`, until `retry` is called. */
   #latest: Operation | undefined;
   /** The plain mutations that wait for their next attempt. */
   #mutations: readonly Operation[] = [];
@@ -34,7 +34,7 @@ export class FailureLedger {
     this.#clock = clock;
   }
 
-  /** An attempt has failed, and React Query is about to ask about it; `decision`: what was decided already. */
+  /** Adds a failed attempt, which React Query is about to ask about. `decision`: one that was made already. */
   add(operation: Operation, error: unknown, nowMs: number, decision?: Decision): void {
     const pending = this.#pending;
     pending.delete(operation);
@@ -47,8 +47,8 @@ export class FailureLedger {
   }
 
   /**
-   * The operation that a failure is of, with the decision on it. `isAgain`: `retry` is asked after `retryDelay`,
-   * about the same failure. `begin` makes the operation of a failure that was not added.
+   * The operation of a failure, with its decision. `isAgain`: `retry` is called after `retryDelay`, about the same
+   * failure. `begin` makes the operation of a failure that was not added.
    */
   claim(
     failureCount: number,
@@ -65,14 +65,14 @@ export class FailureLedger {
       return latest;
     }
     const nowMs = this.#clock.now();
-    // Where another one's turn was missed, this one is somewhere behind it.
+    // Not always the first: React Query may not have asked about an earlier one.
     let operation = find(this.#pending, (one) => isIt(one) && isPending(one, nowMs));
     if (!operation) {
       const known = operationOf(reportOf(error, nowMs));
       if (known && this.#claimed.get(known) !== undefined && isIt(known)) operation = known;
       else this.add((operation = begin(failureCount, error, nowMs)), error, nowMs);
     }
-    // After its failure before only `retryDelay` was ours: the app's own `retry` counts its attempts.
+    // After the failure before, only `retryDelay` was ours. So the app's own `retry` counts the attempts.
     if (!isAgain && this.#claimed.get(operation) === false) operation.errors.recordOwnRetry();
     if (this.#pending.delete(operation)) this.#conclude(operation, error, nowMs);
     this.#claimed.set(operation, isAgain);
@@ -81,16 +81,15 @@ export class FailureLedger {
   }
 
   /**
-   * The plain mutation whose next attempt has come. React Query gives a mutation's requests no common
-   * name (its mutationFn is simply called again), so it is known by `isIt`: by the request that it sends
-   * again, or how often it has failed.
+   * The plain mutation whose next attempt begins. React Query simply calls its mutationFn again, without a name for the
+   * mutation. So `isIt` recognizes it by the request that it repeats, or by how often it has failed.
    */
   resume(isIt: (mutation: Operation) => boolean): Operation | undefined {
     const mutations = this.#mutations;
-    // Called for every request, and as a rule nothing has failed.
+    // Called for every request, and usually nothing has failed.
     if (mutations.length === 0) return undefined;
     const now = this.#clock.now();
-    // The latest: an earlier one was more likely left behind by a mutation that is paused.
+    // The latest, because an earlier one more likely belongs to a mutation that is paused.
     const operation = mutations.findLast(
       (one) => isIt(one) && (one.errors.decision?.retryAt ?? now) <= now,
     );
@@ -98,7 +97,7 @@ export class FailureLedger {
     return operation;
   }
 
-  /** No mutation that waits is found again. */
+  /** Forgets the mutations that wait. */
   forget(): void {
     this.#mutations = [];
   }
@@ -116,12 +115,12 @@ export class FailureLedger {
   }
 }
 
-/** React Query is still to ask about it, and asks here: also about what has ended by its decision. */
+/** Whether React Query will still ask about an operation: it waits, or has ended by its own decision, and failed just now. */
 const isPending = ({ phase, errors }: Operation, nowMs: number): boolean =>
   (phase.kind !== 'ended' || errors.decision?.kind === 'stop') &&
   nowMs - (errors.failedAt ?? 0) <= claimedWithinMs;
 
-/** Without a copy: as a rule it is the first. */
+/** Makes no copy, because usually the first one matches. */
 function find<T>(all: Iterable<T>, isIt: (one: T) => boolean): T | undefined {
   for (const one of all) if (isIt(one)) return one;
   return undefined;

@@ -51,10 +51,7 @@ export function fallback(given: unknown): Fallback {
   return { [code]: made };
 }
 
-/**
- * Whether React Query tries again after this failure: by our decision or, where the app has a `retry` of its
- * own, by that, which is asked once more.
- */
+/** Whether React Query retries after this failure: by our decision, or by the app's own `retry`, which is called once more. */
 function isRetried(
   { options: { retry }, state: { fetchFailureCount } }: Query,
   { kind }: Decision,
@@ -65,17 +62,17 @@ function isRetried(
   try {
     if (typeof retry === 'function') return retry(fetchFailureCount, error);
   } catch {
-    // React Query asks it, too.
+    // React Query will call it, too.
     return true;
   }
   return fetchFailureCount < maxRetries;
 }
 
 /**
- * Returns the data to show in the place of a failure. React Query takes them for the data of the query, so they are
- * marked as stale at once, and fetched again when the origin is back.
+ * Returns the data to show in place of a failure. React Query treats them as data of the query, so they are marked as
+ * stale at once, and fetched again when the origin is back.
  *
- * @throws the failure, where another attempt follows, or there is nothing to show.
+ * @throws the failure, if another attempt follows, or there is nothing to show.
  */
 async function replace(
   { clock, byQuery, ledger }: FallbackSource,
@@ -91,10 +88,10 @@ async function replace(
   const lastData = before ? before.lastData : query.state.data;
   const limitMs = headersLimit(operation.policyOf({}).timeout);
   const data = await resolveFallback(given, { error, lastData }, clock, limitMs);
-  // A newer fetch, or a cancel, has come in between: this is no data of the query's.
+  // A newer fetch or a cancel came in between.
   const isWanted = byQuery.get(query) === operation && query.state.fetchStatus !== 'idle';
   if (data === undefined || !isWanted) {
-    // React Query asks now, which may be long after: what was decided stands.
+    // React Query asks only now, which may be long after the failure: the decision stands.
     ledger.add(operation, error, clock.now(), operation.errors.decision);
     throw error;
   }
@@ -106,7 +103,7 @@ async function replace(
     made.shownAt = query.state.dataUpdatedAt;
     if (fallbackOf(query, byQuery) === made) query.invalidate();
   });
-  // Where its endpoint is down, the real thing is fetched as soon as it is not.
+  // Real data are fetched as soon as the endpoint is up again.
   const { count } = made;
   const isShown = (one: Query): boolean => fallbackOf(one, byQuery)?.count === count;
   watchRecovery(query, operation, byQuery, isShown, (one) => refetchIf(one, isShown(one)));
@@ -114,7 +111,7 @@ async function replace(
   return data as never;
 }
 
-/** The fallback that a query shows now; undefined when its data are its own. */
+/** The fallback that a query shows now; undefined if its data are its own. */
 export function fallbackOf(
   query: Query | undefined,
   byQuery: QueryRecords,
@@ -135,8 +132,8 @@ export interface FallbackContext {
 }
 
 /**
- * The answer of an app to an operation that fails for good; undefined when it has none, and the
- * failure stands. A function that throws, rejects or has not settled within `limitMs` has none.
+ * The value of a fallback for an operation that fails for good. Undefined, so that the failure stands, if its function
+ * returns undefined, throws, rejects or has not settled within `limitMs`.
  */
 async function resolveFallback(
   given: unknown,

@@ -21,16 +21,14 @@ interface LifecycleContext extends RefetchContext {
 }
 
 /**
- * Keeps the operations of queries and React Query's fetches together: both are paused, and end, as one.
- *
- * It ends the operation of a query when React Query ends its fetch: also in a wait, where nothing of
- * ours runs (`cancelQueries`, `resetQueries`, `removeQueries`, `clear`, the last component goes), and
- * where the app's own `retry` has the last word. One subscription serves each client.
+ * Keeps the operations of queries and React Query's fetches in step. When React Query ends a fetch, the operation ends,
+ * too: also during a wait, when no code of ours runs (`cancelQueries`, `resetQueries`, `removeQueries`, `clear`, the
+ * last component unmounts), and when the app's own `retry` stops. One subscription serves each client.
  */
 export class Lifecycle {
   readonly pauses: QueryPauses;
   readonly #context: LifecycleContext;
-  /** In development. */
+  /** Only in development. */
   readonly #watchSharing: ((client: QueryClient) => void) | undefined;
   readonly #stops: WeakMap<QueryClient, () => void> = new WeakMap();
   readonly #listeners: WeakMap<QueryClient, Set<() => void>> = new WeakMap();
@@ -44,12 +42,12 @@ export class Lifecycle {
 
   /** A query of this client fetches. */
   meet(client: QueryClient): void {
-    // A server makes a client for each page, and waits for nothing.
+    // A server makes a client for each page, and never waits.
     if (!isServer()) this.#follow(client);
     else this.#watchSharing?.(client);
   }
 
-  /** The clients that were met in a page. */
+  /** The clients whose queries have fetched in this page. */
   clients(): readonly QueryClient[] {
     return [...this.#references].map((one) => one.deref()).filter((one) => one !== undefined);
   }
@@ -61,13 +59,13 @@ export class Lifecycle {
     this.#context.byQuery.emitChange(query);
   }
 
-  /** Calls a listener when the session ends, for as long as the client is there. */
+  /** Calls the listener when the session ends. It is kept as long as the client. */
   onSessionEnd(client: QueryClient, listener: () => void): void {
     const known = this.#listeners.get(client) ?? new Set();
     this.#listeners.set(client, known.add(listener));
   }
 
-  /** Ends what the clients have begun. */
+  /** Ends all mutations and fetches of the clients. */
   endSession(): void {
     const { byQuery, clock } = this.#context;
     for (const client of this.clients()) {
@@ -121,14 +119,14 @@ function endIfActive(operation: Operation | undefined, result: OperationResult):
   if (operation && operation.phase.kind !== 'ended') operation.end(result);
 }
 
-/** React Query itself drops a retry that no component is left for, but no fetch that is paused. */
+/** Cancels a paused fetch when its last component unmounts. React Query does so for retries only. */
 function dropIfLeft(query: Query, operation: Operation | undefined): void {
   if (!operation?.pauses.list.length || query.getObserversCount() > 0) return;
   if (query.state.fetchStatus !== 'idle') void query.cancel({ revert: true });
   operation.end('cancelled');
 }
 
-/** React Query goes on with the retries of a query that is disabled meanwhile. */
+/** Cancels a waiting fetch whose query was disabled. React Query would continue with its retries. */
 function dropIfDisabled(query: Query, record: QueryRecord): void {
   const kind = record.operation?.phase.kind;
   if (!record.isDisabled(query) || query.state.fetchStatus === 'idle') return;
@@ -137,7 +135,7 @@ function dropIfDisabled(query: Query, record: QueryRecord): void {
 
 const isFetching = ({ state }: Query): boolean => state.fetchStatus !== 'idle';
 
-/** With data it stays as it was. One that a component waits for fails: nothing else would fetch it again. */
+/** Ends a fetch at the end of the session. A query without data fails, because nothing would fetch it again; one with data keeps them. */
 function endFetch(query: Query, operation: Operation | undefined, nowMs: number): void {
   const isAwaited = query.state.data === undefined && query.getObserversCount() > 0;
   if (!isAwaited || !operation) return void query.cancel({ revert: true });
@@ -145,7 +143,7 @@ function endFetch(query: Query, operation: Operation | undefined, nowMs: number)
   endFetchWith(query, operation, error, nowMs);
 }
 
-/** In development. */
+/** Only in development. */
 function warnOf({ byQuery, operations }: LifecycleContext, event: QueryCacheNotifyEvent): void {
   const { query } = event;
   warnOfPersister(operations, query);

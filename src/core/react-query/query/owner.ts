@@ -6,8 +6,8 @@ import type { Lifecycle } from './lifecycle.ts';
 import { retryTimes } from './react-query-alone.ts';
 
 /**
- * Whether a user waits for it: the page is seen, and there is nothing of it to show. A query without
- * observers is awaited by its caller, such as a router; more of an infinite one, by a user.
+ * Whether a user waits for the query: the page is visible, and there are no data yet, or the user loads more of an
+ * infinite query. For a query without observers, its caller waits, such as a router.
  */
 function isAwaited({ state }: Query): boolean {
   const isMore = !!state.fetchMeta?.fetchMore;
@@ -15,8 +15,8 @@ function isAwaited({ state }: Query): boolean {
 }
 
 /**
- * Whether a user has just asked for it: what is fetched anew in a visible page, but for a poll of its own. A
- * poll leaves a paused fetch alone: what replaces one was asked for, too.
+ * Whether a user has just asked for this fetch. True for a new fetch in a visible page, unless the query polls. Polls
+ * leave a paused fetch alone, so a fetch that replaces a paused one was asked for, too.
  */
 export function isWish({ observers }: Query, before: Operation | undefined): boolean {
   if (!focusManager.isFocused()) return false;
@@ -26,18 +26,18 @@ export function isWish({ observers }: Query, before: Operation | undefined): boo
 const isPolling = ({ options: { refetchInterval } }: Query['observers'][number]): boolean =>
   !!refetchInterval;
 
-/** A persister of the app's is asked offline; its request needs the network like any other. */
+/** Whether the query is fetched offline. The app's own persister runs offline, but its requests need the network. */
 function isOfflineToo({ options: { networkMode = 'online' } }: Query, isOurs: boolean): boolean {
   return networkMode === 'always' || (networkMode === 'offlineFirst' && isOurs);
 }
 
-/** Knows the query of an operation. */
+/** Connects an operation with its query. */
 export class QueryOwner extends Owner<Operation> {
   override readonly mayBeOffline: boolean;
   readonly #client: QueryClient;
   readonly #query: Query;
   readonly #lifecycle: Lifecycle;
-  /** No persister of the app's is within ours. */
+  /** Our persister wraps no persister of the app. */
   readonly #isOurs: boolean;
 
   constructor(client: QueryClient, query: Query, lifecycle: Lifecycle, isOurs: boolean) {
@@ -53,7 +53,7 @@ export class QueryOwner extends Owner<Operation> {
     this.#lifecycle.showPause(this.#client, this.#query, operation);
   }
 
-  /** Not as at its start: `retryNow` lends it another mode for that. */
+  /** Read anew each time: at the start `retryNow` sets another network mode for a moment. */
   override isUnproven(): boolean {
     return isOfflineToo(this.#query, this.#isOurs);
   }

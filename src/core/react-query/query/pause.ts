@@ -6,18 +6,19 @@ import type { PauseReason } from '../../policy/outcome.ts';
 import type { QueryRecord, QueryRecords } from './records.ts';
 import { ownWaitMs, retriesAlone, retryTimes } from './react-query-alone.ts';
 
-/** The last retry is sent before the end, and answered after it. */
+/** The last retry gets this long for its answer. */
 const lastProbeMs = 100;
-/** At the end of an outage the attempts that waited have been sent, as a rule, this long after the first answer. */
+/** After the first answer at the end of an outage, waiting attempts are usually sent within this time. */
 const releaseMs = 3000;
-/** A timer this late means that the device slept: what is due goes first, for so long. */
+/** A timer this late means that the device slept. */
 const latestMs = 1000;
+/** After a sleep, attempts that are due get this long before a pause ends. */
 const wakeMs = 3000;
 
 /**
- * A paused fetch looks to React Query like one of its own that is retried: it is `fetching`, or `paused` while
- * the device is offline. It also lasts no longer, but for the first load in an outage of the whole origin:
- * then it fails, its promises settle, and data that are there stay.
+ * Shows React Query a paused fetch as a retry of its own: `fetching`, or `paused` while the device is offline. A pause
+ * ends when React Query alone would have given up: the fetch fails, its promises settle, and existing data stay. Only
+ * the first load in an outage of the whole origin waits longer.
  */
 export class QueryPauses {
   readonly #clock: Clock;
@@ -28,17 +29,17 @@ export class QueryPauses {
     this.#byQuery = byQuery;
   }
 
-  /** The operation is paused, for another reason than before, or goes on. */
+  /** The operation is paused, its reason to wait has changed, or it goes on. */
   show(query: Query, operation: Operation): void {
     if (!this.#isIts(query, operation)) return;
     const reason = reasonOf(operation);
-    // Of a page that was loaded offline React Query does not know it, and shows its spinner.
+    // React Query does not know that a page was loaded offline. It shows a spinner then.
     const isOffline = !onlineManager.isOnline() && !operation.owner.isUnproven();
     setFetchStatus(query, reason === 'offline' && isOffline ? 'paused' : 'fetching');
     this.#limit(query, this.#endsAt(query, operation, reason));
   }
 
-  /** An attempt has failed. Where its query's own `retryDelay` waits until its pause would be over, it was the last. */
+  /** Records a failed attempt. It was the last one if the query's own `retryDelay` waits beyond the end of the pause. */
   recordFailure(query: Query, operation: Operation, nowMs: number): void {
     const waitMs = ownWaitMs(query, operation);
     const down = operation.route.down();
@@ -49,8 +50,8 @@ export class QueryPauses {
   }
 
   /**
-   * Its fetch has just begun, and it is known that it is paused: `invalidateQueries` and `refetchQueries` do not wait
-   * for what is paused when they have begun it. For this turn only: no component sees it.
+   * Shows a fetch that begins paused as `paused`, for this turn only, so no component sees it. `invalidateQueries` and
+   * `refetchQueries` do not wait for a fetch that is paused right after they began it.
    */
   showKnown(query: Query, operation: Operation): void {
     const { at } = operation.route;
@@ -69,9 +70,9 @@ export class QueryPauses {
   }
 
   /**
-   * When React Query alone would have given up; `Infinity` while a component shows a spinner for it in an outage:
-   * but an endpoint that goes on failing beside others that answer may be broken for long. So may one whose URL was
-   * never answered, where others were and nothing else fails.
+   * When the pause ends: when React Query alone would have given up, or never while a component shows a spinner for it
+   * in an outage. An endpoint that fails while others answer may be broken for long, so its pause ends. So does that of
+   * a URL that was never answered while nothing else fails.
    */
   #endsAt(
     query: Query,
@@ -86,7 +87,7 @@ export class QueryPauses {
     if (!isShown(query)) return endAt;
     const now = this.#clock.now();
     if (isOnlyFailure(operation)) return Math.max(endAt, now);
-    // At the end of an outage others are answered first, and it goes soon.
+    // At the end of an outage other endpoints are answered first, and this attempt is sent soon after.
     const brokenAt = this.#byQuery.of(query).recordBroken(isBroken(operation), now);
     return Math.max(endAt, isBrokenAgain(operation) ? now : brokenAt + releaseMs);
   }
@@ -101,7 +102,7 @@ export class QueryPauses {
     if (!operation || !this.#isIts(query, operation)) return;
     const now = this.#clock.now();
     const endAt = this.#endsAt(query, operation, reasonOf(operation));
-    // React Query itself gives nothing up in a hidden tab.
+    // In a hidden tab React Query itself does not give up.
     const isAsleep = now - limitAt > latestMs || !focusManager.isFocused();
     if (endAt <= now && !isAsleep) operation.pauses.each('expire');
     else this.#limit(query, isAsleep ? now + wakeMs : endAt);
@@ -114,11 +115,11 @@ function setFetchStatus(query: Query, fetchStatus: 'fetching' | 'paused'): void 
   if (query.state.fetchStatus !== fetchStatus) query.setState({ fetchStatus });
 }
 
-/** A place in a queue comes soon, and React Query itself waits for the network. */
+/** Whether the pause must be bounded. A queue is short, and offline React Query itself waits without a bound. */
 const isTrouble = (reason: PauseReason | undefined): boolean =>
   reason === 'server-down' || reason === 'rate-limited';
 
-/** A suspended component is not there yet. */
+/** Whether a component shows the query. A suspended component is no observer yet. */
 function isShown(query: Query): boolean {
   const { suspense } = query.options as { readonly suspense?: boolean };
   return !!suspense || query.getObserversCount() > 0;
@@ -131,6 +132,6 @@ const isOnlyFailure = ({ route: { at } }: Operation): boolean =>
 const isBroken = ({ route: { at } }: Operation): boolean =>
   !!at?.admission.origin.health.isBroken(at.sent.endpoint);
 
-/** And it has failed once more since. */
+/** Whether its endpoint has failed once more since others were answered. */
 const isBrokenAgain = ({ route: { at } }: Operation): boolean =>
   !!at?.admission.origin.health.isBrokenAgain(at.sent.endpoint);

@@ -40,16 +40,13 @@ export interface PersisterContext {
   /** The record of each query. */
   readonly byQuery: QueryRecords;
   readonly pauseBefore: Admissions['pauseBefore'];
-  /** They go before a refetch that would show that they are undone. */
+  /** Writes that wait. They are sent before a refetch, which would otherwise show the state before them. */
   readonly waitingWrites: WaitingWrites;
   readonly connectivity: Admissions['connectivity'];
   readonly lifecycle: Lifecycle;
 }
 
-/**
- * Makes an operation of every query fetch: it begins here, counts its attempts, and is found again
- * by the error that it ends in.
- */
+/** Makes an operation of every query fetch. The operation begins here, and the error of a failed attempt leads back to it. */
 export function createPersister(shared: PersisterContext, inner?: InnerPersister): SteadyPersister {
   const { byQuery, waitingWrites } = shared;
   const persister = <T, K extends QueryKey>(
@@ -68,7 +65,7 @@ export function createPersister(shared: PersisterContext, inner?: InnerPersister
   return registerPersister(persister as AnyPersister as SteadyPersister);
 }
 
-/** Runs one attempt. No async function: most of what an attempt costs is the garbage that it makes. */
+/** Runs one attempt. It is no async function: most of the cost of an attempt is its garbage. */
 function read<T, K extends QueryKey>(
   shared: PersisterContext,
   record: QueryRecord,
@@ -78,7 +75,7 @@ function read<T, K extends QueryKey>(
   query: Query,
 ): Promise<T> {
   const client = record.meet(context.client);
-  // React Query has read that of an infinite query already.
+  // React Query has read the signal of an infinite query already.
   const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
   const isInfinite = known instanceof AbortSignal;
   const operation = nextAttempt(shared, record, query, client, isInfinite);
@@ -86,7 +83,7 @@ function read<T, K extends QueryKey>(
   const link = new Link(operation, shared.signals, client);
   const linked = new Proxy<typeof context>(context, link);
   if (isInfinite) shared.signals.set(known, operation);
-  // This is before React Query asks what follows.
+  // Called before React Query calls `retryDelay` and `retry`.
   const onFail = (error: unknown): void => {
     inDevelopment(() => warnIfUnlinked(shared.operations, query, operation, error, !!link.isRead));
     recordFailure(shared, query, operation, error);
@@ -99,15 +96,15 @@ function read<T, K extends QueryKey>(
     ? inner(queryFn, linked, query, operation, waitForTurn)
     : [queryFn, [linked] as const];
   const send = (): Promise<T> => {
-    // In the same turn: in StrictMode its first component goes before the next one.
+    // In the same turn: StrictMode unmounts the first component before it mounts the next one.
     const begun = shared.operations.run<T, readonly never[]>(operation, run, passed as never[], {
       onFail,
     });
-    // A retry starts without an event of React Query.
+    // React Query emits no event when a retry starts.
     if (operation.attempt > 1) shared.byQuery.emitChange(query);
     return begun;
   };
-  // A persister of the app's own may restore what it has stored, whatever is known of the origin.
+  // The app's own persister may restore stored data while the origin is down: only its request waits.
   const waiting = inner ? undefined : waitForTurn();
   const begun = waiting
     ? waiting.then(send, (error: unknown) => {
@@ -116,7 +113,7 @@ function read<T, K extends QueryKey>(
         throw error;
       })
     : send();
-  // Of data that were hydrated it is known only now where they come from. What has gone keeps others back, not itself.
+  // For hydrated data the target is known only now. A request that was sent may pause others, but is not paused itself.
   const isWaiting = !inner && query.state.data !== undefined && !operation.effects.wasSent();
   if (isWaiting && isKeptBack(operation)) shared.lifecycle.pauses.showKnown(query, operation);
   const fallback = ownFallback(query.options);
@@ -129,8 +126,8 @@ function read<T, K extends QueryKey>(
 }
 
 /**
- * An attempt has failed. Where another client has sent it, and got no answer or may not have got one, the watch
- * over the network does not know: without that React Query would ask again and again while the device is offline.
+ * Records a failed attempt. If another client sent its request and got no answer, connectivity does not know of that
+ * failure yet. Without it, React Query would retry again and again while the device is offline.
  */
 function recordFailure(
   { clock, ledger, lifecycle, connectivity }: PersisterContext,
@@ -149,14 +146,14 @@ function recordFailure(
     connectivity.recordNoAnswer(nowMs, '', () => {}, isCertain);
 }
 
-/** It is known that its attempt would not be sent. */
+/** Whether the attempt would be paused before it is sent. */
 function isKeptBack({ route: { at }, owner: { mayBeOffline } }: Operation): boolean {
   if (!at) return false;
   const { endpoint, resource, limitScope, risk, isOnce } = at.sent;
   return !at.admission.isOpen({ endpoint, resource, limitScope, risk, isOnce, mayBeOffline });
 }
 
-/** Writes that had to wait go first: the data that are there have them already. */
+/** Whether a write that waits must be sent first. The data on screen may show its result already. */
 function isBehind(
   { waitingWrites }: PersisterContext,
   { state }: Query,
@@ -165,7 +162,7 @@ function isBehind(
   return state.data !== undefined && waitingWrites.isAheadOf(operation);
 }
 
-/** Data that were read before a write that had to wait are read again after it: a probe overtakes it. */
+/** Reads data again that were read before a write that waits: a probe may overtake that write. */
 async function readAgain<T>(
   { byQuery, waitingWrites }: PersisterContext,
   query: Query,
@@ -177,7 +174,7 @@ async function readAgain<T>(
   if (!(await waitingWrites.letGoFirst(operation))) return data;
   const isIts = byQuery.get(query) === operation && query.state.fetchStatus !== 'idle';
   if (!isIts) return data;
-  // React Query's function for all pages goes on behind the last that it has read: it must begin anew.
+  // React Query's function for all pages would continue behind the last page that it has read, so a new fetch begins.
   if (operation.given.isResumed && !query.state.fetchMeta?.fetchMore) replaceFetch(query);
   else return again();
   return data;
@@ -190,14 +187,14 @@ async function untilItsTurn(
 ): Promise<void> {
   if (isBehind(shared, query, operation)) await shared.waitingWrites.letGoFirst(operation);
   const isSent = !isKeptBack(operation) || (await shared.pauseBefore(operation));
-  // It was cancelled meanwhile.
+  // The operation was cancelled meanwhile.
   if (operation.phase.kind === 'ended') throw operation.errors.lastError;
-  // Its instance was disposed of.
+  // The instance was disposed of.
   if (!isSent)
     throw toClientError(operation.errors.abortUnsent(undefined, {}), operation.route.at?.sent);
 }
 
-/** The operation of a query, whose next attempt begins: a new one at its first attempt. */
+/** The operation whose next attempt begins. A new fetch makes a new operation. */
 function nextAttempt(
   { lifecycle, operations }: PersisterContext,
   record: QueryRecord,
@@ -206,7 +203,7 @@ function nextAttempt(
   isInfinite: boolean,
 ): Operation {
   const { fetchFailureCount, fetchFailureReason } = query.state;
-  // A fetch that the server has begun fails once before it comes here.
+  // A fetch that the server has begun fails once before the persister is called.
   const before = record.operation;
   const isRetry = fetchFailureCount > 0;
   const known = before ?? (isRetry ? operationOf(reportOf(fetchFailureReason, 0)) : undefined);
@@ -224,11 +221,11 @@ function nextAttempt(
     {
       policy,
       attempt: fetchFailureCount + 1,
-      // Where it went before, it will go again: so it can be paused before its queryFn runs.
+      // The same target as before: so the attempt can be paused before its queryFn runs.
       at: known?.route.at,
       isUrged: known?.isUrged,
       isWish: !known?.isUrged && isWish(query, known),
-      // It goes on at the page that has failed.
+      // A retry continues at the page that has failed.
       isResumed: isInfinite,
       endsWithOwner: !isServer() && !instanceBehind(query.options.retry),
     },
@@ -239,8 +236,8 @@ function nextAttempt(
 }
 
 /**
- * Tells when the signal of a queryFn's context is read. It must not be read here: that opts the
- * query into being cancelled on unmount.
+ * Links the signal to the operation when the queryFn reads it. We must not read it ourselves, because that makes React
+ * Query cancel the query on unmount.
  */
 class Link {
   readonly operation: Operation;

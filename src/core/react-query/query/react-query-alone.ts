@@ -5,18 +5,18 @@ import { instanceBehind } from '../instance.ts';
 /** React Query's own wait before its first retry, which then doubles, and its longest. */
 const firstRetryMs = 1000;
 const longestRetryMs = 30_000;
-/** How long its attempts take that fail. */
+/** How long a failing attempt of React Query takes, about. */
 const answerMs = 50;
 /** As many retries as React Query alone makes by default; it gives up after 7 s. */
 const leastRetries = 3;
-/** More retries than that last longer than any pause. */
+/** With more retries, React Query waits longer than any pause of ours. */
 const mostRetries = 10;
 
 /** How often React Query alone would retry. */
 export const retriesAlone = (operation: Operation): number =>
   Math.max(leastRetries, Math.min(mostRetries, operation.policyOf({}).maxRetries));
 
-/** When React Query alone would retry, and give up at the last: by the query's own `retryDelay`, if it has one. */
+/** The times at which React Query alone would retry, by the query's own `retryDelay` if it has one. At the last it gives up. */
 export function retryTimes({ options: { retryDelay } }: Query, operation: Operation): number[] {
   const own = instanceBehind(retryDelay) ? undefined : retryDelay;
   let at = operation.ref.startedAt;
@@ -26,7 +26,7 @@ export function retryTimes({ options: { retryDelay } }: Query, operation: Operat
   });
 }
 
-/** How long the query's own `retryDelay` waits after its latest failure; undefined if it has none. */
+/** How long the query's own `retryDelay` waits after the latest failure; undefined without one. */
 export function ownWaitMs(
   { options: { retryDelay } }: Query,
   operation: Operation,
@@ -38,7 +38,7 @@ export function ownWaitMs(
 
 const usualMs = (retry: number): number => Math.min(longestRetryMs, firstRetryMs * 2 ** retry);
 
-/** A function of the app's is asked once there is an error. If it cannot tell, React Query hangs or does not wait. */
+/** The wait of the query's own `retryDelay`. A function is called only with an error. Undefined without one, or if it throws; NaN counts as 0. */
 function ownMs(
   delay: Query['options']['retryDelay'],
   retry: number,

@@ -6,63 +6,63 @@ import type { Operation } from '../../operation/operation.ts';
 /** The fallback that a query shows. */
 export interface ShownFallback {
   readonly error: unknown;
-  /** The last data that was none. */
+  /** The last data of the query that were no fallback. */
   readonly lastData: unknown;
-  /** Which one of its data it is, counted as React Query does, from its latest reset on. */
+  /** React Query's `dataUpdateCount` for the fallback. A reset starts that count anew. */
   readonly count: number;
-  /** When it became that. */
+  /** When it became the data of the query. */
   shownAt?: number;
 }
 
-/** All that an instance knows of one query. */
+/** The state that an instance keeps for one query. */
 export class QueryRecord {
-  /** The newest one. */
+  /** The newest operation. */
   operation: Operation | undefined;
   fallback: ShownFallback | undefined;
-  /** A component that is enabled has wanted its newest operation. */
+  /** An enabled component has observed the query during its newest operation. */
   #wasActive = false;
   #endWatch: (() => void) | undefined;
-  /** When its pause is to end. */
+  /** When its pause ends at the latest. */
   limitAt: number = Infinity;
   #alarm: Alarm | undefined;
-  /** When it was known that others are answered while its endpoint fails. */
+  /** Since when other endpoints are answered while its own fails. */
   #brokenAt = Infinity;
 
   /** The client of the app. */
   #client: QueryClient | undefined;
-  /** It is fetched beside the query of another record, as its probe. */
+  /** It belongs to a probe, which is fetched beside the query of another record. */
   isProbe: boolean = false;
 
-  /** @returns the client that its queryFn is given: that of the app, if it is a probe. */
+  /** @returns the client that the queryFn gets. For a probe that is the client of the app. */
   meet(client: QueryClient): QueryClient {
     return (this.#client ??= client);
   }
 
-  /** It is fetched in the place of another query, and goes on with the operation of that. */
+  /** The probe continues the operation of another query, with the client of that query. */
   standFor(query: Query, other: QueryRecord, operation: Operation): void {
     this.#client = other.#client;
     this.isProbe = true;
     this.begin(operation, query);
   }
 
-  /** A fetch begins, or goes on, with this operation. */
+  /** A fetch begins or continues with this operation. */
   begin(operation: Operation, query: Query): void {
     this.operation = operation;
     this.#wasActive = query.isActive();
   }
 
-  /** An enabled component has wanted its newest operation, and those that are left are disabled. */
+  /** Whether an enabled component observed the newest operation, and only disabled ones are left. */
   isDisabled(query: Query): boolean {
     this.#wasActive ||= query.isActive();
     return this.#wasActive && query.getObserversCount() > 0 && !query.isActive();
   }
 
-  /** A component has gone: the disabled ones that are left may show what another one has wanted. */
+  /** A component unmounted. The disabled components that are left may still show the result. */
   removeObserver(query: Query): void {
     this.#wasActive = query.isActive();
   }
 
-  /** Until `endWatch` is called the end of an outage is watched for, which `stop` ends. */
+  /** Keeps `stop`, which ends the watch for the end of an outage, until `endWatch` is called. */
   watch(stop: () => void): void {
     this.endWatch();
     this.#endWatch = stop;
@@ -77,13 +77,13 @@ export class QueryRecord {
     this.fallback = fallback;
   }
 
-  /** Whether others are answered while its endpoint fails. @returns since when that is known; `Infinity` where it is not so. */
+  /** Records whether other endpoints are answered while its own fails. @returns since when that is so; else `Infinity`. */
   recordBroken(isBroken: boolean, now: number): number {
     this.#brokenAt = isBroken ? Math.min(this.#brokenAt, now) : Infinity;
     return this.#brokenAt;
   }
 
-  /** Its pause is bounded from now on, by an alarm that `create` makes. */
+  /** Ends its pause at this time at the latest. `create` makes the alarm for that. */
   limit(at: number, create: () => Alarm): void {
     this.limitAt = at;
     if (at === Infinity && !this.#alarm) return;
@@ -95,11 +95,11 @@ export class QueryRecord {
 /** The record of each query of an instance. */
 export interface QueryRecords {
   readonly of: (query: Query) => QueryRecord;
-  /** Undefined where nothing is known yet. */
+  /** Undefined if the query has no record yet. */
   readonly find: (query: Query) => QueryRecord | undefined;
   /** The newest operation of the query. */
   readonly get: (query: Query) => Operation | undefined;
-  /** Its operation has changed, and React Query does not show it: it is paused, goes on, or is sent again. */
+  /** Emits a change that React Query does not emit: the operation is paused, goes on, or is sent again. */
   readonly emitChange: (query: Query) => void;
   /** Calls the listener at each such change, until the returned function is called. */
   readonly onChange: (listener: (query: Query) => void) => () => void;

@@ -8,8 +8,8 @@ import { isServer } from '../instance.ts';
 import type { QueryRecords } from './records.ts';
 
 /**
- * Replaces the fetch under way by a new one, in the same turn. The promise of the old one settles with the result of the
- * new one, and the query is never idle in between.
+ * Replaces the fetch under way by a new one, in the same turn. The query is never idle in between, and the promise of the
+ * old fetch settles with the result of the new one.
  */
 export function replaceFetch(
   query: Query,
@@ -29,15 +29,15 @@ export function replaceFetch(
 }
 
 /**
- * The meta data that a new fetch continues with: without them a fetchNextPage becomes a fetch of page 0. Copied, because
- * React Query takes the same object for the same fetch, and would go on counting its failures.
+ * The meta data for a new fetch. Without them a fetchNextPage becomes a fetch of page 0. They are copied, because React
+ * Query takes the same object for the same fetch, and continues to count its failures.
  */
 const metaOf = ({ state: { fetchMeta } }: Query): Parameters<Query['fetch']>[1] =>
   fetchMeta ? { meta: { ...fetchMeta } } : {};
 
 /**
- * Ends the fetch of a query, and its operation, with this error. React Query's own cancel would leave a query
- * without data pending and idle: nothing fetches it again, or, where it is suspended, something does at once.
+ * Ends the fetch of a query, and its operation, with this error. React Query's own cancel would leave a query without
+ * data pending and idle: then nothing fetches it again or, if it is suspended, it is fetched again at once.
  */
 export function endFetchWith(
   query: Query,
@@ -49,13 +49,13 @@ export function endFetchWith(
   endFetchAs(query, Promise.reject(error));
 }
 
-/** Ends the fetch of a query, or one that begins here, as this promise ends. */
+/** Ends the fetch of a query with the result of this promise. An idle query begins a fetch that ends so. */
 function endFetchAs(query: Query, result: Promise<unknown>): void {
   const overrides = { retry: false, retryDelay: 0, networkMode: 'always' } as const;
   replaceFetch(query, overrides, result);
 }
 
-/** The parts of an instance that fetching again stands on. */
+/** The dependencies of fetching again. */
 export interface RefetchContext {
   readonly clock: Clock;
   readonly random: Random;
@@ -63,17 +63,16 @@ export interface RefetchContext {
   readonly byQuery: QueryRecords;
 }
 
-/** The end of a longer rate limit is not waited for by what has failed. */
+/** A failed query is not fetched again after a rate limit that is longer than this. */
 const maxLimitMs = 300_000;
 /** Queries that failed in an outage are spread over this time after it. */
 const spreadMs = 1000;
 
 /**
- * Where the endpoint of a query is down, calls `onBack` when it is up again, unless the watch of its record
- * has ended before. While it is as it was left and a user sees it, it is fetched again now and then, once: no
- * attempt may wait there any more that could be the probe. A probe that fails leaves it as it was, so an app that
- * reports failures reports each outage once. What waits keeps neither the query nor what is known of its failure:
- * its client may be dropped.
+ * Calls `onBack` when the endpoint of a failed query is up again, unless the watch of its record ends before. While a
+ * user sees the failure, the query itself is fetched again now and then as the probe, because no other attempt may be
+ * waiting that could probe. A probe that fails changes nothing, so an app reports each outage once. The watch holds
+ * only weak references, because the client may be dropped.
  */
 export function watchRecovery(
   query: Query,
@@ -85,7 +84,7 @@ export function watchRecovery(
   const record = byQuery.of(query);
   record.endWatch();
   const { errors, route } = operation;
-  // Without an admission it has sent nothing of ours. On a server no user waits for it, and queries end with their page.
+  // Without an admission it has sent no request of ours. On a server no user waits, and queries end with their page.
   const down = route.down();
   if (!down || isServer()) return;
   const { admission, sent } = down;
@@ -120,9 +119,9 @@ export function watchRecovery(
 }
 
 /**
- * Fetches a query once, beside it, and ends its fetch with what that shows: data, or a failure that is news. Otherwise
- * it stays as it is, and calls `onSame`. A fetch of its own would have to be cancelled then, which those that have
- * joined it take for their answer.
+ * Fetches a copy of a query once. The query gets the result if there are data, or a new kind of failure. If it fails as
+ * before, the query stays as it is, and `onSame` is called. A fetch of the query itself would have to be cancelled then,
+ * and callers that have joined it would get the cancellation as their answer.
  */
 async function probeBeside(
   query: Query,
@@ -151,7 +150,7 @@ async function probeBeside(
   showingFailure(query, () => endFetchAs(query, result));
 }
 
-/** A query like this one, in a client of its own, so that no component and no listener of the app sees it. */
+/** A copy of this query in a client of its own, which no component and no listener of the app sees. */
 function openBeside(query: Query, byQuery: QueryRecords, before: Operation): Query {
   const { options, state, queryKey } = query;
   const client = new QueryClient();
@@ -162,7 +161,7 @@ function openBeside(query: Query, byQuery: QueryRecords, before: Operation): Que
   return beside;
 }
 
-/** Fetches a query without a retry. Not with `retry: false`, which the app's own policy would be taken for. */
+/** Fetches a query without a retry. `retry: false` would look like an option of the app's own. */
 function fetchOnce(query: Query): Promise<unknown> {
   const { options } = query;
   const fetching = query.fetch({ ...options, retry: () => false }, metaOf(query));
@@ -170,7 +169,7 @@ function fetchOnce(query: Query): Promise<unknown> {
   return fetching;
 }
 
-/** It was not sent, or not answered by its server. What always answers 500 is not asked for ever. */
+/** Whether the failure is that of an outage: not sent, or no answer of the server itself. A plain 500 is none. */
 function isOfOutage(error: unknown): boolean {
   const { failure, decision } = reportOf(error, 0);
   if (decision?.reason === 'paused-too-long') return true;
@@ -178,16 +177,16 @@ function isOfOutage(error: unknown): boolean {
   return failure.kind === 'network' || failure.kind === 'timeout';
 }
 
-/** Fetches a query again that a component shows, for as long as it is as it was left: its next page, where that has failed. */
+/** Fetches a query again that a component shows, if nothing has changed it since. Only its next page, if that had failed. */
 export function refetchIf(query: Query, isLeft: boolean): void {
   if (isLeft && query.isActive())
     showingFailure(query, () => void query.fetch(undefined, metaOf(query)).catch(() => {}));
 }
 
 /**
- * Fetches a query that goes on showing its failure until there are data. A user has not asked for that, and React
- * Query takes one without data for `pending` again: a component that shows a spinner only once, by `isFetched`,
- * reads data then that are not there.
+ * Fetches a query that keeps showing its failure until there are data. React Query would set a query without data to
+ * `pending` again, although no user has asked for this fetch: a component that shows its spinner only until `isFetched`
+ * would then read data that are not there.
  */
 function showingFailure(query: Query, fetch: () => void): void {
   const { status, error } = query.state;
@@ -198,8 +197,8 @@ function showingFailure(query: Query, fetch: () => void): void {
 }
 
 /**
- * A query that fails while its endpoint is down or rate-limited, and is still on screen at the end of that,
- * is fetched again then, once, as React Query does when the network is back.
+ * Fetches a query again, once, if it failed while its endpoint was down or rate-limited, and is still on screen when that
+ * ends. React Query does the same when the network is back.
  */
 export function refetchWhenBack(
   query: Query,
@@ -209,7 +208,7 @@ export function refetchWhenBack(
   const record = byQuery.of(query);
   record.endWatch();
   const { at } = operation.route;
-  // One that was cancelled before an attempt of it had failed stays as the user left it.
+  // A query that was cancelled before any attempt failed stays as the user left it.
   if (!at || operation.errors.failedAt === undefined) return;
   if (operation.policyOf(at.sent).whenBack === 'leave') return;
   const own = new WeakRef(operation);
@@ -217,7 +216,7 @@ export function refetchWhenBack(
     byQuery.get(failed) === own.deref() &&
     failed.state.status === 'error' &&
     failed.state.fetchStatus === 'idle';
-  // It keeps neither the query, whose client may be dropped, nor a process.
+  // A weak reference, because the client may be dropped; and a timer that keeps no process alive.
   const refetchSoon = (failed: Query, afterMs = 0): Alarm => {
     const reference = new WeakRef(failed);
     return startAlarm(clock, afterMs + between(random, 0, spreadMs), () => {
@@ -234,12 +233,12 @@ export function refetchWhenBack(
   }
 }
 
-/** After a sleep, timers that are overdue have rung by then. */
+/** After a sleep, overdue timers have fired within this time. */
 const overdueMs = 1000;
 
 /** Retries the queries whose retry became due while the device slept. */
 export interface OverdueRetries {
-  /** A query waits until then for its retry, by a timer of React Query's. */
+  /** A timer of React Query's retries a query at this time. */
   readonly expectRetry: (retryAt: number) => void;
   readonly dispose: () => void;
 }
@@ -253,7 +252,7 @@ export function createOverdueRetries(
   sleepDetector: SleepDetector,
   clients: () => readonly QueryClient[],
   operationOf: (query: Query) => Operation | undefined,
-  /** The tab is seen, or hidden: another one may be waited for. */
+  /** Called when the tab becomes visible or hidden, because another tab may now be the one that probes. */
   onFocus: () => void,
 ): OverdueRetries {
   let retryUntil = 0;
@@ -261,7 +260,7 @@ export function createOverdueRetries(
 
   const retryOverdue = (): void => {
     const now = clock.now();
-    // A query waits for its tab, too.
+    // React Query retries nothing in a hidden tab.
     isOwed = !focusManager.isFocused();
     if (isOwed) return;
     const isOverdue = (query: Query): boolean => {
@@ -269,7 +268,7 @@ export function createOverdueRetries(
       return phase?.kind === 'waiting' && (phase.decision?.retryAt ?? now) < now;
     };
     const filter = { fetchStatus: 'fetching', predicate: isOverdue } as const;
-    // React Query itself gives up queries without observers.
+    // React Query itself drops queries without observers.
     for (const query of clients().flatMap((client) => client.getQueryCache().findAll(filter)))
       if (query.getObserversCount() > 0) replaceFetch(query);
   };

@@ -47,21 +47,21 @@ export function createRetryPair(
       const { decision, failedAt = 0 } = operation.errors;
       inDevelopment(() => warnOfUnrepeatable(context.operations, operation));
       if (kind === 'query' && decision?.kind === 'retry') overdue.expectRetry(decision.retryAt);
-      // Where we would stop, but the app's own `retry` goes on, it goes on at React Query's pace.
+      // If our policy stops but the app's own `retry` continues, it continues at React Query's pace.
       const wantedMs =
         decision?.kind === 'retry' ? decision.delayMs : ownDelay(failureCount, operation.errors);
       const delayMs = Math.min(wantedMs, maxTimerMs);
       operation.errors.waitUntil(failedAt + delayMs);
       return delayMs;
     },
-    // A policy of the call cannot make a server retry, either.
+    // On a server nothing is retried, whatever the policy of the call.
     retry: (failureCount, error) =>
       ledger.claim(failureCount, error, true, begin).errors.decision?.kind === 'retry' &&
       !isServer(),
   };
 }
 
-/** The persister has not seen this query: it was replaced, or the server has begun the fetch. */
+/** Makes the operation of a query that the persister has not seen: it was replaced, or the server began the fetch. */
 function beginQuery(
   { operations }: RetryPairContext,
   policy: PolicyOptions | undefined,
@@ -80,14 +80,14 @@ function beginQuery(
   return operations.begin('query', { policy, attempt: failureCount + 1 });
 }
 
-/** Which mutation a plain one is, nothing tells. */
+/** The owner of plain mutations. It is not known which mutation an operation belongs to. */
 const plainOwner = new (class extends Owner {
   override onChange(): void {
     emitChange();
   }
 })();
 
-/** The operation of a plain mutation is that of the request that failed, if the request was ours. */
+/** The operation of a plain mutation: that of the failed request, if the request was ours. */
 function beginMutation(
   { operations, ledger, clients }: RetryPairContext,
   policy: PolicyOptions | undefined,
@@ -109,7 +109,7 @@ function beginMutation(
   return operation;
 }
 
-/** Whether its mutationFn may have sent another request that must not be done twice: nothing tells whose it was. */
+/** Whether its mutationFn may have sent another request that must not be done twice. Requests do not name their mutation. */
 function mayHaveWritten(
   { live, lastWriteId }: Operations,
   clients: () => readonly QueryClient[],

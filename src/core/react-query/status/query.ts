@@ -67,23 +67,23 @@ export function queryStatus(
     lastError,
     operation,
     heldBy: fetchStatus === 'paused' ? holdOf(before) : undefined,
-    // A fetch that the server has begun has no operation of its own before its first retry.
+    // A fetch that the server began has no operation before its first retry.
     wait: waitOf(operation ?? operationOf(reportOf(lastError, 0)), fetchFailureCount),
   });
 }
 
-/** How a query has ended. What it shows may be something in the place of a failure. */
+/** How a query has ended. A fallback that it shows in place of a failure counts as that failure. */
 function endOf(query: Query, { byQuery }: Instance): Pick<Seen, 'phase' | 'lastError' | 'end'> {
   const { status, error } = query.state;
   const failure = fallbackOf(query, byQuery) ?? (status === 'success' ? undefined : { error });
   if (!failure) return { phase: 'succeeded', lastError: undefined };
   const { decision, lastError: own } = byQuery.get(query)?.errors ?? {};
-  // A retry that was granted, and that is awaited no more, is no decision to end.
+  // A retry may have been granted, and then be no longer wanted: that is no decision to end.
   const isEnd = decision?.kind === 'stop' && Object.is(own, failure.error);
   return { phase: 'failed', lastError: failure.error, end: isEnd ? decision : undefined };
 }
 
-/** Nothing queues a query: one that React Query holds for no other reason is about to go on. */
+/** Why React Query holds a query. Queries are never queued, so one without another reason is about to go on. */
 function holdOf(before: RetryState | undefined): Cause {
   const reason = pauseReason();
   return reason === 'queued' && before?.status === 'paused' ? before : { reason };

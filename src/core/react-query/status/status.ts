@@ -78,7 +78,7 @@ export const idle: RetryState = Object.freeze({
   lastError: undefined,
 });
 
-/** Why an operation waits, is paused or has ended, until when, and at which attempt if not the present one. */
+/** Why an operation waits, is paused or has ended, and until when. With `attempt` if that is not the present one. */
 export type Cause = Partial<Pick<RetryState, 'attempt' | 'reason' | 'retryAt' | 'probedBy'>>;
 
 /** The facts about a query or a mutation that has begun, from React Query and its operation. */
@@ -87,9 +87,9 @@ export interface Seen {
   /** The attempt under way or, after the end, the last one. */
   readonly attempt: number;
   readonly maxAttempts: number;
-  /** The failure of the attempt before or, after the end, that it has ended in. */
+  /** The failure of the attempt before or, after the end, of the last one. */
   readonly lastError: unknown;
-  /** Undefined where none is known, or it has ended. */
+  /** Undefined if none is known, or it has ended. */
   readonly operation?: Operation | undefined;
   /** Why React Query holds it. */
   readonly heldBy?: Cause | undefined;
@@ -100,8 +100,8 @@ export interface Seen {
 }
 
 /**
- * The status of a query or a mutation. Of one under way, a pause of ours comes before one of React Query's, and
- * that before a wait.
+ * The status of a query or a mutation. While it is active, a pause of ours is shown before one of React Query's, and that
+ * before a wait.
  */
 export function statusOf(seen: Seen): RetryState {
   const { phase, attempt, maxAttempts, operation } = seen;
@@ -117,8 +117,8 @@ export function statusOf(seen: Seen): RetryState {
 const causeOf = ({ reason, retryAt }: Partial<Decision> = {}): Cause => ({ reason, retryAt });
 
 /**
- * The wait between two attempts of an operation that has failed so often for React Query. It has no reason where
- * the app's own `retry` goes on and the policy would not: a plain mutation has ended for us then.
+ * The wait between two attempts of an operation. `failureCount` is React Query's. The wait has no reason if the app's own
+ * `retry` goes on although our policy has stopped: a plain mutation has ended for us then.
  */
 export function waitOf(operation: Operation | undefined, failureCount: number): Cause | undefined {
   if (!operation) return undefined;
@@ -132,8 +132,8 @@ export function waitOf(operation: Operation | undefined, failureCount: number): 
 }
 
 /**
- * Why and until when an operation is paused whose next attempt waits for what is down: it does so from
- * its failure on, and requests admission a moment later.
+ * The pause of an operation whose next attempt will wait for a server that is down. It is shown right after the failure,
+ * a moment before the attempt requests admission.
  */
 function pausedAtOnce(operation: Operation | undefined): Pause | undefined {
   const phase = operation?.phase;

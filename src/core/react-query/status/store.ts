@@ -14,18 +14,18 @@ import { idle, type RetryState } from './status.ts';
 
 /** The statuses of all queries, or of all mutations, in one QueryClient. */
 export interface StatusStore<T extends object> {
-  /** Undefined where its client carries none: then everything is idle. */
+  /** Undefined if its client has no instance. Then every status is idle. */
   readonly instance: Instance | undefined;
   readonly find: (id: string) => T | undefined;
   readonly getState: (id: string) => RetryState;
   readonly subscribe: (id: string, listener: () => void) => () => void;
 }
 
-/** A store of statuses, as its source sees it. */
+/** What a store of statuses offers to its source. */
 interface Watch {
   /** No status is watched. */
   readonly isIdle: () => boolean;
-  /** It may have changed; all may, where none is named. */
+  /** Reads a status again, because it may have changed; without an id, all of them. */
   readonly refresh: (id?: string) => void;
   /** The ids whose status is watched. */
   readonly ids: () => Iterable<string>;
@@ -43,16 +43,16 @@ export interface StatusSource<T extends object> {
   readonly explain?: ((id: string) => void) | undefined;
 }
 
-/** A status may be shown before the component of its query or mutation is. */
+/** A status may be shown this long before its query or mutation exists. */
 const unknownMs = 10_000;
 
 const nothing = (): undefined => undefined;
 
 /**
- * The one store of each QueryClient: one subscription to a cache feeds all listeners of a status.
- * (A subscription per component is quadratic: every event wakes everyone.)
+ * Makes one store for each QueryClient. Its single subscription to the cache serves the listeners of all statuses: with a
+ * subscription for each component, every event would wake every component.
  *
- * Where the client carries no default options of Steadfetch, everything is idle.
+ * If the client has no default options of Steadfetch, every status is idle.
  */
 export function createStatusStores<T extends object>(
   open: (client: QueryClient, instance: Instance, watch: Watch) => StatusSource<T>,
@@ -99,7 +99,7 @@ class Watched {
     for (const listener of this.listeners) notifyManager.schedule(listener);
   }
 
-  /** Something is due: in the place of what was. */
+  /** Sets its timer, in place of an earlier one. `Infinity` stops it. */
   plan(clock: Clock, action: () => void, afterMs: number): void {
     clock.clearTimeout(this.#timer);
     this.#timer = afterMs < Infinity ? clock.setTimeout(action, afterMs) : undefined;
@@ -132,7 +132,7 @@ class Statuses<T extends object> implements StatusStore<T> {
     const found = this.find(id);
     const before = found && this.#last.get(found);
     const now = this.#source.read(found, before);
-    // Shown is the time on the wall, also where that was set.
+    // The time shown is that of the wall clock, also after it was set back.
     const shown =
       now.retryAt === undefined ? now : { ...now, retryAt: now.retryAt - this.#setBackMs() };
     const kept = keepIfSame(before, shown);

@@ -13,7 +13,7 @@ import { queryStatusesOf } from './query.ts';
 import type { RetryState } from './status.ts';
 import type { StatusStore } from './store.ts';
 
-/** The queries of a page that cannot load now: they wait for something that is down, or failed because of it. */
+/** A summary of the queries of a page that cannot load now: they wait for a server that is down, or failed because of it. */
 export interface Unloaded {
   /** `missing`: one of them has no data. `stale`: each shows what it had before. */
   readonly kind: 'missing' | 'stale' | undefined;
@@ -21,13 +21,13 @@ export interface Unloaded {
   readonly isSending: boolean;
   /** When the first of them is fetched, in epoch milliseconds; undefined when that is not known. */
   readonly retryAt: number | undefined;
-  /** How many have been loaded after all. */
+  /** How many of them have been loaded since. */
   readonly restored: number;
-  /** One that is awaited waits for the network. */
+  /** A query that a component shows waits for the network. */
   readonly isOffline: boolean;
 }
 
-/** The same as a store, and what a user can do about it. */
+/** The same as a store, with the action for a user. */
 interface UnloadedStore extends Readable<Unloaded> {
   /**
    * Fetches the queries that have failed, or wait for the network, and probes at once what is down. Sends nothing
@@ -36,7 +36,7 @@ interface UnloadedStore extends Readable<Unloaded> {
   readonly tryNow: () => void;
 }
 
-/** Nothing is known to be missing. */
+/** Every query has loaded, as far as is known. */
 export const loaded: Unloaded = Object.freeze({
   kind: undefined,
   isSending: false,
@@ -45,7 +45,7 @@ export const loaded: Unloaded = Object.freeze({
   isOffline: false,
 });
 
-/** Another attempt may be answered: a refusal, or a query that its user has cancelled, is none of these. */
+/** Reasons after which another attempt may be answered. A refusal, or a cancellation by the user, is not among them. */
 const outages: readonly RetryState['reason'][] = [
   'server-down',
   'paused-too-long',
@@ -54,7 +54,7 @@ const outages: readonly RetryState['reason'][] = [
   'retry-after',
 ];
 
-/** A component shows it, or is suspended by it: then nothing observes it before it has data. */
+/** Whether a component shows a query or is suspended by it. Nothing observes a query that suspends until it has data. */
 const isAwaited = (query: Query): boolean =>
   query.isActive() ||
   (query.getObserversCount() === 0 &&
@@ -78,7 +78,7 @@ function summaryOf(
   return { kind, isSending, retryAt: firstAt < Infinity ? firstAt : undefined };
 }
 
-/** Fetches those that have failed, and those that wait for the network; then what is down is probed. */
+/** Fetches the queries that have failed or wait for the network, and then probes each server that is down. */
 function fetchAll(
   hashes: Iterable<string>,
   unloaded: ReadonlySet<string>,
@@ -95,7 +95,7 @@ function fetchAll(
         .catch(() => {});
     if (reason === 'offline') queryControlsOf(statuses, hash).retryNow();
   }
-  // By then a query whose server is down waits there: one probe finds out for all of them.
+  // By then the queries wait at the server that is down, and one probe serves all of them.
   clock.setTimeout(() => {
     for (const admission of origins.admissions.values()) admission.probeNow();
   }, 0);
@@ -163,7 +163,7 @@ export class UnloadedQueries implements UnloadedStore {
     if (isThere && outages.includes(reason)) this.#unloaded.add(hash);
     else if ((isKnown || !isThere) && this.#unloaded.delete(hash) && status === 'succeeded')
       this.#restored++;
-    // Once for all whose change is to be told by now: each of them is in a task of its own.
+    // Once for all changes of this turn, because each of them comes in a task of its own.
     if (!this.#isDue) notifyManager.schedule(() => this.#publish());
     this.#isDue = true;
   }
