@@ -8,12 +8,7 @@ import type { Operations } from '../../operation/operations.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
 import { endedWithSession } from '../../operation/parts/session.ts';
 import { definitionBehind, warnOfSpread } from './definition.ts';
-
-/** The mutations that left their cache, or whose session has ended. */
-export const gone: WeakSet<Mutation> = new WeakSet();
-
-/** The id of the newest operation when a mutation was submitted. */
-const submittedAfter = new WeakMap<Mutation, number>();
+import { recordOf } from './record.ts';
 
 /**
  * The id of the newest operation when the oldest running plain mutation was submitted; 0 if none runs. Requests that
@@ -26,7 +21,7 @@ export function oldestSubmission(clients: readonly QueryClient[]): number {
       ({ state, options }) => state.status === 'pending' && !definitionBehind(options.mutationFn),
     );
   if (running.length === 0) return 0;
-  return Math.min(...running.map((mutation) => submittedAfter.get(mutation) ?? 0));
+  return Math.min(...running.map((mutation) => recordOf(mutation).submittedAfter ?? 0));
 }
 
 /** The parts of an instance that the end of a mutation needs. */
@@ -44,9 +39,8 @@ export interface MutationEndContext {
 export function followMutations(client: QueryClient, context: MutationEndContext): () => void {
   const { operations } = context;
   const cache = client.getMutationCache();
-  const recordSubmit = (mutation: Mutation): void => {
-    if (!submittedAfter.has(mutation)) submittedAfter.set(mutation, operations.lastId);
-  };
+  const recordSubmit = (mutation: Mutation): void =>
+    recordOf(mutation).recordSubmit(operations.lastId);
   for (const mutation of cache.getAll()) {
     add(mutation);
     recordSubmit(mutation);
@@ -61,7 +55,7 @@ export function followMutations(client: QueryClient, context: MutationEndContext
       if (action === 'pending') recordSubmit(mutation);
       // React Query is about to wait, or to continue.
       const isNext = action === 'failed' || action === 'continue';
-      if (isNext && gone.has(mutation)) refuseNext(mutation, context);
+      if (isNext && recordOf(mutation).isGone) refuseNext(mutation, context);
     }
   });
 }
@@ -94,12 +88,12 @@ export function endMutation(
   const definition = definitionBehind(mutation.options.mutationFn);
   // Another instance has a session of its own.
   if (isSessionOver && definition && definition.instance.operations !== operations) return;
-  gone.add(mutation);
+  const record = recordOf(mutation);
+  record.recordGone();
   if (definition) definition.end(mutation, isSessionOver);
   else endPlain(mutation, context);
   // The requests of an outbox are not lone.
-  if (!definition?.follow)
-    endLoneRequests(submittedAfter.get(mutation) ?? operations.lastId, operations);
+  if (!definition?.follow) endLoneRequests(record.submittedAfter ?? operations.lastId, operations);
 }
 
 /** Ends the lone requests that began since. It is not known which of them belong to a plain mutation. */

@@ -183,7 +183,7 @@ function run(
     submission,
     submissionCode: submissionExtension,
   });
-  if (record.isGone()) operation.hurry();
+  if (record.isGone) operation.hurry();
   const controller = new AbortController();
   const { signal } = controller;
   const bound = bindFetch(instance, operation, signal);

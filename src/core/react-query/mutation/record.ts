@@ -3,7 +3,6 @@ import type { BoundFetch } from '../../fetch/bind-fetch.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { Owner } from '../../operation/owner.ts';
 import type { Submission } from '../../operation/parts/submission.ts';
-import { gone } from './lifecycle.ts';
 
 /** One call of a mutationFn of ours by React Query, with all attempts of its loop. */
 export interface MutationRun extends Pick<BoundFetch, 'isOut' | 'isReading' | 'isIdle'> {
@@ -25,6 +24,10 @@ export class MutationRecord extends Owner {
   submission: Submission | undefined;
   /** Its mutationFn may have been called in this page. */
   isBegun = false;
+  /** The id of the newest operation when it was submitted; undefined if that is not known. */
+  submittedAfter: number | undefined;
+  /** It left its cache, or its session has ended. */
+  isGone = false;
   readonly #mutation: Mutation | undefined;
   /** The error of a cancellation before its turn; boxed, because it may be any value. */
   #refusal: { readonly error: unknown } | undefined;
@@ -40,9 +43,14 @@ export class MutationRecord extends Owner {
     this.#refusal = { error };
   }
 
-  /** It left its cache, or its session has ended. */
-  isGone(): boolean {
-    return this.#mutation !== undefined && gone.has(this.#mutation);
+  /** It has left its cache, or its session has ended. */
+  recordGone(): void {
+    this.isGone = true;
+  }
+
+  /** Records the id of the newest operation at the time when the mutation was submitted. Only the first call counts. */
+  recordSubmit(lastId: number): void {
+    this.submittedAfter ??= lastId;
   }
 
   /** Records that it leaves its cache. `recordBehind` must still find it if its mutationFn is called later. */

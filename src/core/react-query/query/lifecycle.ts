@@ -16,6 +16,14 @@ import { QueryPauses } from './pause.ts';
 import type { QueryRecord } from './records.ts';
 import { endFetchWith, type RefetchContext, refetchWhenBack } from './refetch.ts';
 
+/** A client whose caches are followed. */
+interface KnownClient {
+  /** Called when the session ends. */
+  readonly listeners: Set<() => void>;
+  /** Ends the subscriptions to its caches. */
+  readonly stop: () => void;
+}
+
 interface LifecycleContext extends RefetchContext {
   readonly operations: Operations;
 }
@@ -30,8 +38,7 @@ export class Lifecycle {
   readonly #context: LifecycleContext;
   /** Only in development. */
   readonly #watchSharing: ((client: QueryClient) => void) | undefined;
-  readonly #stops: WeakMap<QueryClient, () => void> = new WeakMap();
-  readonly #listeners: WeakMap<QueryClient, Set<() => void>> = new WeakMap();
+  readonly #known: WeakMap<QueryClient, KnownClient> = new WeakMap();
   readonly #references: Set<WeakRef<QueryClient>> = new Set();
 
   constructor(context: LifecycleContext) {
@@ -61,8 +68,7 @@ export class Lifecycle {
 
   /** Calls the listener when the session ends. It is kept as long as the client. */
   onSessionEnd(client: QueryClient, listener: () => void): void {
-    const known = this.#listeners.get(client) ?? new Set();
-    this.#listeners.set(client, known.add(listener));
+    this.#follow(client).listeners.add(listener);
   }
 
   /** Ends all mutations and fetches of the clients. */
@@ -73,23 +79,26 @@ export class Lifecycle {
         endMutation(mutation, true, this.#context);
       for (const query of client.getQueryCache().findAll({ predicate: isFetching }))
         endFetch(query, byQuery.get(query), clock.now());
-      for (const listener of this.#listeners.get(client) ?? []) listener();
+      for (const listener of this.#follow(client).listeners) listener();
     }
   }
 
   dispose(): void {
-    for (const client of this.clients()) this.#stops.get(client)?.();
+    for (const client of this.clients()) this.#known.get(client)?.stop();
     this.#references.clear();
   }
 
-  #follow(client: QueryClient): void {
-    if (this.#stops.has(client)) return;
+  #follow(client: QueryClient): KnownClient {
+    let known = this.#known.get(client);
+    if (known) return known;
     this.#references.add(new WeakRef(client));
     const ends = [
       client.getQueryCache().subscribe((event) => this.#receive(event)),
       followMutations(client, this.#context),
     ];
-    this.#stops.set(client, () => ends.forEach((end) => end()));
+    known = { listeners: new Set(), stop: () => ends.forEach((end) => end()) };
+    this.#known.set(client, known);
+    return known;
   }
 
   #receive(event: QueryCacheNotifyEvent): void {
