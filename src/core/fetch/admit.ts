@@ -38,22 +38,22 @@ interface Surroundings {
   readonly reachOf: (origin: string) => Reach;
   /** How answers tell a rate limit. */
   readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
-  /** Undefined where there is no page. */
+  /** Undefined outside a page. */
   readonly page?: PageLife | undefined;
-  /** There is no page that could freeze. */
+  /** A server has no page that could freeze. */
   readonly isOnServer: boolean;
-  /** Whether the app is seen. Where nothing else tells whether a user waits, one does then. */
+  /** Whether the app is visible. If nothing else tells whether a user waits, this does. */
   readonly isSeen: () => boolean;
-  /** Whether a write that no operation is known of may be of a mutation that needs no network. */
+  /** Whether a lone write may belong to a mutation that needs no network. */
   readonly mayBeLocal: () => boolean;
 }
 
-/** The way out of an instance, past the admission of each origin. */
+/** Admission to all origins of an instance. */
 export interface Admissions extends Surroundings {
   readonly admit: FetchContext['admit'];
   /**
-   * Waits before an attempt begins, where its operation has gone before. What it is given there, its
-   * first request to that origin takes. Only where that is not open. @returns false when it was dropped.
+   * Waits before an attempt begins, at the origin of its operation's latest request. The first request of the attempt to
+   * that origin uses the permit. Called only if the origin is not open. @returns false if the wait was dropped.
    *
    * @throws NotSentError when its time is up.
    */
@@ -61,7 +61,7 @@ export interface Admissions extends Surroundings {
   readonly origins: Origins;
 }
 
-/** Makes the way out of an instance. */
+/** Creates the admissions of an instance. */
 export function createAdmissions(
   context: AdmissionsContext,
   options: OriginOptions,
@@ -76,7 +76,7 @@ export function createAdmissions(
     if (permit.isTrial) request.operation.route.recordTrial(clock.now());
     return new Sending(request, admission, permit, recordOutcome);
   };
-  // Without an async function: thousands may be kept waiting.
+  // No async function, because thousands of requests may wait here.
   const wait = (request: SteadyRequest, admission: Admission): Promise<Sending> => {
     const { operation, signal } = request;
     const wanted = permitRequestOf(operation, request, surroundings);
@@ -89,7 +89,7 @@ export function createAdmissions(
 
   const admit: FetchContext['admit'] = (request) => {
     const { operation, signal, url, api } = request;
-    // Never sent: it neither starts nor ends.
+    // It is never sent, so no start and no end are emitted.
     if (signal?.aborted) throw operation.errors.abortUnsent(request, signal);
     if (request.isLocal) return undefined;
     if (isDecided(operation)) throw dropped(request);
@@ -123,7 +123,7 @@ export function createAdmissions(
   };
 }
 
-/** After a decision an attempt sends nothing more: its next attempt does. */
+/** Whether the attempt was decided about: then it sends nothing more, and only the next attempt does. */
 const isDecided = ({ submission, errors, phase }: Operation): boolean =>
   !!submission && (errors.decision?.kind === 'stop' || phase.kind === 'waiting');
 
@@ -144,7 +144,7 @@ function permitRequestOf(operation: Operation, sent: SentRequest, around: Surrou
     isFailFast: whenDown === 'fail',
     isOnServer: around.isOnServer,
     askedAt: operation.askedAt,
-    // Where it would wait in vain there is no place for it; what a user wants now does not wait.
+    // A user who pressed Try now is not refused because of a long pause.
     maxPauseMs: operation.isUrged ? Infinity : maxPauseMs,
   };
 }
@@ -162,7 +162,7 @@ const targetOf = (
   mayBeOffline: operation.owner.mayBeOffline,
 });
 
-/** Makes what passes the outcomes of attempts on: to the limits, the watch over the network, and the origin. */
+/** Makes the function that records the outcome of a request: in the rate limits, the connectivity and the origin. */
 function createRecorder(
   clock: Clock,
   connectivity: Surroundings['connectivity'],
@@ -183,22 +183,22 @@ function createRecorder(
     const limit = fields?.read(response.headers, clock.now());
     if (limit) admission.allow(limitScope, limit);
     if (isRefusal(outcome)) admission.refuse(limitScope, sentAt, retryAfterMs, error);
-    // A server can hardly know how long its outage is: beyond the longest wait, it is probed.
+    // A Retry-After beyond the longest wait is not believed: a server hardly knows how long its outage lasts.
     else if (isTold && retryAfterMs <= operation.policyOf(request).maxRetryAfterMs)
       admission.pause(limitScope, retryAfterMs, error);
   };
   return (sending, outcome, error, response) => {
     const { request, permit, sentAt } = sending;
     const { operation, url } = request;
-    // First: a probe that is told to wait must release no other.
+    // Limits first: a probe that gets a Retry-After must not release other requests.
     if (response) recordLimits(sending, outcome, error, response);
-    // A body at its headers, and 511: something else has answered, as a captive portal does.
+    // An unexpected body or a 511 means that something else has answered, such as a captive portal.
     const isElsewhere = outcome.kind === 'http' && outcome.status === 511;
     if (!isElsewhere && !['network', 'timeout', 'body'].includes(outcome.kind)) {
       const isUnproven = operation.owner.isUnproven();
       if (response && !isUnproven && !isSentElsewhere(url, response))
         connectivity.recordAnswer(sentAt, clock.now(), url);
-      // Where there may be no network, a service worker may have given the answer.
+      // Without a network, a service worker may have given the answer.
       permit.end(isUnproven && network.isDoubtful() ? undefined : outcome, error);
       return;
     }
@@ -207,26 +207,26 @@ function createRecorder(
       isKnown = true;
       permit.end(isItsDoing ? outcome : undefined, error);
     });
-    // Only the verdict waits for the check of the network.
+    // The slot is freed now. Only the outcome waits for the check of the network.
     if (!isKnown) permit.free();
   };
 }
 
-/** As a captive portal does to a connection without TLS. */
+/** Whether another origin has answered, as a captive portal does on a connection without TLS. */
 function isSentElsewhere(url: string, { redirected, url: end }: Response): boolean {
   const asked = redirected ? toUrl(url) : undefined;
   return asked?.protocol === 'http:' && asked.origin !== toUrl(end)?.origin;
 }
 
 /**
- * The error of an attempt that its origin did not let go in time: where an attempt before it has failed, that failure,
- * which says more than that one more was not sent.
+ * The error of an attempt that was not admitted in time. If an earlier attempt has failed, its failure, because that says
+ * more.
  */
 function refuse(operation: Operation, request: SentRequest, admission: Admission): unknown {
   const { errors } = operation;
   const { reason, retryAt } = admission.whyPaused(targetOf(operation, request));
   if (errors.lastError !== undefined) return errors.recordExpiry(retryAt);
-  // This one does not undo what an earlier submission, or another request of the attempt, may have done.
+  // An earlier submission, or another request of the attempt, may have been done.
   const processed = operation.effects.wasSent() ? 'unknown' : 'no';
   const outcome: Failure = { kind: 'paused-too-long', reason, retryAt, processed };
   const text = `${pausedText[reason]}. The request was not sent.`;

@@ -10,50 +10,49 @@ import { definePolicy, inPolicy, type Policy, type PolicyOptions } from '../poli
 /** The expected content of an answer: `any` accepts everything. */
 export type Expected = 'json' | 'any';
 
-/** The declared behaviour of an API towards idempotency keys: the part that does not depend on where it takes them. */
+/** How an API treats idempotency keys, wherever it takes them. */
 export interface IdempotencyRules {
   /** The most characters that a key may have. A UUID that is too long goes without its dashes: 32. @default Infinity */
   readonly maxLength?: number | undefined;
   /**
-   * How long the API remembers a key, in milliseconds. An older one is never sent again by itself: it
-   * would be a new order. @default Infinity
+   * How long the API remembers a key, in milliseconds. An older key is never sent again without asking, because the API
+   * would do the work anew. @default Infinity
    */
   readonly lifetimeMs?: number | undefined;
   /**
-   * Whether this 409 means that the first request with the key is still running: then it is waited
-   * for, with the same key and the same bytes. @default every 409, as in draft-ietf-httpapi-idempotency-key-header
+   * Whether this 409 means that the first request with the key is still running. Then the same request is sent again
+   * later, with the same key and bytes. @default every 409, as in draft-ietf-httpapi-idempotency-key-header
    */
   readonly inProgress?: ((response: Response) => boolean) | undefined;
   /**
-   * Whether this answer outside 2xx means that the first request with the key was done. Then
-   * `steady.fetch` resolves with it. It is given a copy, whose body it may read. @default none does
+   * Whether this answer outside 2xx means that the first request with the key was done. Then `steady.fetch` resolves
+   * with it. The function gets a copy, whose body it may read. @default no such answer does
    */
   readonly alreadyDone?: ((response: Response) => boolean | Promise<boolean>) | undefined;
   /**
-   * Whether the API says that sending it again is worth it, where it says so; it counts for more than
-   * the status. @default `X-Should-Retry`, and else `Idempotent-Replayed: true` says no: that failure is stored under the key
+   * Whether the answer says that a retry is worth it; undefined if it does not say so. It counts for more than the
+   * status. @default `X-Should-Retry`; without it, `Idempotent-Replayed: true` means no, because that failure is stored
    */
   readonly shouldRetry?: ((response: Response) => boolean | undefined) | undefined;
   /**
-   * Whether a refusal is stored under its key and given again without saying so: a 400, 402, 409 (which does
-   * not mean that it is still running), 410 or 422 then shows that no earlier request with the key took effect.
+   * Whether the API stores a refusal under its key and repeats it without a mark. Then a 400, 402, 409 (unless it means
+   * `inProgress`), 410 or 422 shows that no earlier request with the key took effect.
    * @default `false`: only an answer with `Idempotent-Replayed: true` is known to be a stored one
    */
   readonly refusalIsStored?: boolean | undefined;
   /**
-   * Fields of the body that are used up by one request, such as the token of a captcha: a request that is sent again
-   * carries what is given then, and else the same bytes. A name, or the way to it in JSON: `variables.captcha`. The
-   * API must not count them as part of what its key stands for. A token in a header of the request needs no
-   * declaration. @default none
+   * Fields of the body that one request uses up, such as the token of a captcha. A request that is sent again has new
+   * values in these fields, and otherwise the same bytes. Each is a name, or a path in JSON: `variables.captcha`. The
+   * API must not compare them for its keys. A token in a header needs no declaration. @default none
    */
   readonly fresh?: readonly string[] | undefined;
 }
 
 /** An API that takes its keys in a header. */
 export interface HeaderIdempotency extends IdempotencyRules {
-  /** The request header that carries the key. A request with it is sent again with the same key. */
+  /** The request header that carries the key. */
   readonly header: string;
-  /** How the header is written: `structured` is in quotes (RFC 9651), as the draft wants it. @default structured */
+  /** The format of the header. `structured` is in quotes (RFC 9651), as the draft requires. @default structured */
   readonly format?: 'structured' | 'raw' | undefined;
   readonly body?: undefined;
 }
@@ -61,8 +60,8 @@ export interface HeaderIdempotency extends IdempotencyRules {
 /** An API that takes its keys in its JSON bodies. */
 export interface BodyIdempotency extends IdempotencyRules {
   /**
-   * The field of the JSON object that carries the key, or the way to it: `variables.idempotencyKey`. The body must
-   * be given as text, or in a `Request`.
+   * The field of the JSON object that carries the key, or its path: `variables.idempotencyKey`. The body must be given as
+   * text, or in a `Request`.
    */
   readonly body: string;
   readonly header?: undefined;
@@ -89,7 +88,7 @@ export interface ApiProfile {
   readonly match: string | RegExp | ((url: URL) => boolean);
   /** The content that its good answers must have: see `expect` of `steady.fetch`. @default json for `steady.json`, else any */
   readonly expect?: Expected | undefined;
-  /** How its failures are answered. */
+  /** The policy for its failures, laid over that of the instance. */
   readonly policy?: PolicyOptions | undefined;
   /** Its requests are idempotent whatever their method, such as queries sent by POST. @default false */
   readonly idempotent?: boolean | undefined;
@@ -108,33 +107,33 @@ export interface ApiProfile {
   /** The scope of a Retry-After or a RateLimit in its answers. @default 'endpoint' */
   readonly limitsApplyTo?: 'endpoint' | 'api' | undefined;
   /**
-   * A part of the origin with a rate limit and a fate of its own: its requests have a health, a
-   * limit and concurrency that are not shared with the rest. @default the origin as a whole
+   * The name of a part of the origin that fails by itself. Its requests share health, rate limit and concurrency with
+   * each other, and not with the rest of the origin. @default the origin as a whole
    */
   readonly partition?: string | undefined;
-  /** How many of its attempts may be in flight. Needs a `partition`. @default that of the instance */
+  /** How many of its requests may be in flight. Needs a `partition`. @default that of the instance */
   readonly concurrency?: MadeBy<'limitConcurrency'> | undefined;
-  /** How its answers tell its rate limit, where that is not as elsewhere: in headers of its own. @default that of the instance */
+  /** The headers in which its answers tell a rate limit, if they differ from those of the instance. @default that of the instance */
   readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
-  /** Reads outcomes that its answers and errors show otherwise than by their status, such as GraphQL errors with status 200. @default none */
+  /** Reads outcomes that do not show in the status, such as GraphQL errors with status 200. @default none */
   readonly outcomes?: MadeBy<'classifyOutcomes'> | undefined;
-  /** How its requests carry credentials, and get new ones after a 401. @default as they are sent */
+  /** Adds credentials to its requests, and renews them after a 401. @default requests are sent as they are */
   readonly auth?: MadeBy<'refreshOn401'> | undefined;
-  /** Its writes may carry a condition, and are refused where that no longer holds: such a write may be sent again. @default none is */
+  /** Conditions of its writes (`If-Match`). The server refuses a write whose condition no longer holds, so it may be sent again. @default none */
   readonly conditional?: MadeBy<'conditionalWrites'> | undefined;
-  /** The header that tells its servers how long an answer is waited for. @default none */
+  /** The header that tells its servers how long the client waits. @default none */
   readonly deadline?: MadeBy<'deadlineHeader'> | undefined;
   /**
-   * Its support of idempotency keys. Without it no POST or PATCH is sent again. `'none'` says that the API has no
-   * such keys: the same happens, and no warning recommends them. @default not known
+   * Its support of idempotency keys. Without a declaration no POST or PATCH is sent again. `'none'` means that the API has
+   * no such keys: the behaviour is the same, and no warning recommends them. @default not known
    */
   readonly idempotency?: IdempotencyProfile | 'none' | undefined;
 }
 
-/** The part of what `classifyOutcomes` brings that reads errors. */
+/** The part of `classifyOutcomes` that reads errors. */
 export interface ErrorReader {
   readonly by: 'classifyOutcomes';
-  /** The failure that an error shows, given the one that is known; undefined if it shows no other. */
+  /** The failure that an error shows, if that differs from the known one. */
   readonly ofError: (error: unknown, known: Failure) => Failure | undefined;
 }
 
@@ -147,7 +146,7 @@ export interface PassedRequest {
   readonly url: string;
 }
 
-/** The meaning of a request's arguments for an option of its API. */
+/** What an option of an API reads from the arguments of a request. */
 export interface Inspected {
   /** The idempotency key that the request carries already. */
   readonly ownKey?: string | undefined;
@@ -157,12 +156,12 @@ export interface Inspected {
 
 /** The part of an `Extension` that reads the arguments of a request. */
 export interface Inspector {
-  /** The maker of the value that brings it. */
+  /** The function of the package that makes it. */
   readonly by: string;
   readonly inspect?: (api: Api, passed: PassedRequest) => Inspected;
 }
 
-/** An API profile that is checked, with the code that its options bring. */
+/** A checked API profile, with the code of its options. */
 export interface Api extends Omit<ApiProfile, 'idempotency'> {
   readonly idempotency?: IdempotencyProfile | undefined;
   /** It is declared to take no idempotency keys. */
@@ -187,11 +186,11 @@ export function inspect(api: Api | undefined, passed: PassedRequest): Inspected 
 /** The APIs of an instance. */
 interface Apis extends Pick<Environment, 'classifyError'> {
   readonly findApi: FindApi;
-  /** The names of all fields that are used up by one request. */
+  /** The names of all `fresh` fields. */
   readonly freshFields: readonly string[];
 }
 
-/** The options that bring an extension, in the order in which its steps run, and their makers. */
+/** The options that bring an extension, in the order in which their steps run, and their makers. */
 const extensionMakers = [
   ['outcomes', 'classifyOutcomes'],
   ['idempotency', 'defineIdempotency'],
@@ -214,7 +213,7 @@ export function defineApis(given: readonly ApiProfile[], policy: Policy): Apis {
   const apis = given.map((api, index): Api => {
     const operation = `createSteadfetch: apis[${index}]`;
     inDevelopment(() => check(operation, api, policy));
-    // In production one that is none is left out.
+    // In production a wrong value is left out.
     const keys = (api as ApiProfile | null)?.idempotency;
     const isKeyless = keys === 'none';
     const idempotency = isKeyless ? undefined : keys;
@@ -309,7 +308,7 @@ function isMatching(api: Api, url: URL): boolean {
   return url.origin === base?.origin && `${url.pathname}/`.startsWith(`${below}`);
 }
 
-/** @throws TypeError when it is no such value. */
+/** @throws TypeError when it is not one of these values. */
 export function checkExpect(operation: string, expect: Expected | undefined): void {
   if (
     process.env.NODE_ENV !== 'production' &&

@@ -7,15 +7,15 @@ import type { RawFetch, SteadyFetch } from './fetch.ts';
 import { createJson, type SteadyJson } from './json.ts';
 import { keepReferrer, readInit, requestOf, signalOf, type SteadyInit } from './init.ts';
 
-/** The two ways to send: for the app, and for another client. */
+/** The two functions that send: for the app, and for another client. */
 export interface Fetches {
   readonly fetch: SteadyFetch;
   readonly rawFetch: RawFetch;
 }
 
 /**
- * A request as part of an operation, which it also ends with: whatever signal it has come with, that of a
- * `Request` or of a client's own.
+ * The init of a request that belongs to an operation. The request is also aborted with `signal`, whichever signal it has
+ * itself: that of a `Request`, or of a client.
  */
 export function joinOperation(
   signals: Signals,
@@ -33,27 +33,27 @@ export function joinOperation(
   });
 }
 
-/** The fetches of one operation, and what is known of all that went through them. */
+/** The fetches of one operation, and the state of the requests that went through them. */
 export interface BoundFetch {
   /**
-   * Makes those of the present attempt: whatever they send is part of the operation, also after an
-   * await, and ends with its signal.
+   * Makes the fetches of the present attempt. All of their requests belong to the operation, also after an await, and are
+   * aborted with its signal.
    */
   readonly fetchNow: () => Fetches;
-  /** Whether something of the present attempt may have reached a server, and has not failed. */
+  /** Whether a request of the present attempt may have reached a server, and has not failed. */
   readonly isOut: () => boolean;
-  /** Whether nothing of it is under way at the moment. */
+  /** Whether no request is under way. */
   readonly isIdle: () => boolean;
-  /** Whether a read is under way, and nothing can have been done. */
+  /** Whether only reads are under way, so that nothing can have been done. */
   readonly isReading: () => boolean;
 }
 
-/** The sender behind an operation. */
+/** The instance that sends for an operation. */
 interface Sender extends Fetches {
   readonly signals: Signals;
 }
 
-/** Makes fetches whose requests are part of an operation, and end with `signal`, which is a link to it from now on. */
+/** Makes fetches whose requests belong to an operation. `signal` aborts them, and is linked to the operation from now on. */
 export function bindFetch(
   { fetch, rawFetch, signals }: Sender,
   operation: Operation,
@@ -67,7 +67,7 @@ export function bindFetch(
       const bind =
         (send: SteadyFetch): RawFetch =>
         async (input, init) => {
-          // Too late for its attempt: the next one sends it.
+          // Its attempt is over: only the next attempt sends it.
           if (operation.attempt !== attempt) throw operation.errors.lastError;
           const sent = joinOperation(signals, operation, signal, input, init);
           open++;
@@ -84,12 +84,12 @@ export function bindFetch(
       open > operation.pauses.list.length ||
       (operation.phase.kind === 'paused' && operation.attempt === 1 && operation.effects.hasAny()),
     isIdle: () => open === 0,
-    // While nothing of ours is open, it may be another client that is.
+    // If no request of ours is open, one of another client may be.
     isReading: () => open > 0 && !operation.effects.hasAny(),
   };
 }
 
-/** The context of a mutationFn about its attempt. */
+/** The additions to the context of a mutationFn. */
 interface AttemptContext extends Fetches {
   readonly json: SteadyJson;
   readonly idempotencyKey: string;
@@ -98,7 +98,7 @@ interface AttemptContext extends Fetches {
   readonly signal: AbortSignal;
 }
 
-/** Makes what a mutationFn is told of its attempt, beside `given`. What it sends with `fetch` has the key of the submission. */
+/** Makes the context of a mutationFn for one attempt. Requests that are sent with its `fetch` carry the key of the submission. */
 export function attemptContext<Given extends object>(
   given: Given,
   fetches: Fetches,
@@ -111,7 +111,7 @@ export function attemptContext<Given extends object>(
     ...fetches,
     json: createJson(fetches.fetch),
     idempotencyKey: submission.key,
-    // Plain reading proves nothing: a context is logged, copied and spread.
+    // A function, because a plain property is also read when the context is logged, copied or spread.
     takeKey() {
       submission.recordTaken();
       return submission.key;

@@ -21,11 +21,11 @@ export function endpointOf(method: string, url: string): string {
   return `${method} ${normalizeEscapes(path).replace(/[^/]+/g, foldSegment) || '/'}`;
 }
 
-/** Where a request goes, as its origin counts it. */
+/** The units for which an origin counts a request. */
 interface Target {
   /** The unit of outages and probes. */
   readonly endpoint: string;
-  /** The unit that fails by itself: method and URL, but for endpoints that an API names. */
+  /** The unit that fails by itself: method and URL, or the name of an endpoint that an API's profile gives. */
   readonly resource: string;
   /** The scope of a Retry-After or RateLimit in its answer. */
   readonly limitScope: string;
@@ -34,19 +34,19 @@ interface Target {
 const folded = new Map<string, string>();
 const maxFolded = 500;
 
-/** Folding costs more than the rest of the way out: it is done once for each URL of late. */
+/** The endpoint, cached by URL, because folding takes longer than the rest of an admission. */
 function fold(method: string, url: string): string {
   const name = `${method} ${url}`;
   const known = folded.get(name);
   if (known !== undefined) return known;
   const endpoint = endpointOf(method, url);
   if (folded.size >= maxFolded) folded.clear();
-  // A `data:` URL is all of its content.
+  // A `data:` URL contains all of its content.
   if (name.length < 300) folded.set(name, endpoint);
   return endpoint;
 }
 
-/** The endpoint of a request, by its API's profile where that names one. */
+/** The target of a request. An API's profile may name its endpoint. */
 export function targetOf(method: string, url: string, api: ApiProfile | undefined): Target {
   const own = ownName(method, url, api);
   const endpoint = own ?? fold(method, url);

@@ -28,9 +28,9 @@ export interface Extension extends Inspector {
   ) => Promise<RequestInit> | undefined;
   /** @throws NotSentError, or another error, when the request may not be sent any more. */
   readonly sign?: (attempt: Attempt) => Promise<void> | undefined;
-  /** Follows a redirect that fetch was told not to follow. Undefined: it has no part in redirects. @throws where it may not be followed. */
+  /** Follows a redirect in place of fetch. Undefined if the extension does not handle redirects. @throws if it must not be followed. */
   readonly follow?: (attempt: Attempt, response: Response) => Promise<Response> | undefined;
-  /** @throws the error that ends the attempt, where a body that it needs does not come. */
+  /** @throws the error that ends the attempt, if a body that it needs does not arrive. */
   readonly classify?: (
     attempt: Attempt,
     response: Response,
@@ -45,7 +45,7 @@ export interface Extension extends Inspector {
     response: Response,
   ) => Promise<Recovery | undefined>;
   readonly end?: (attempt: Attempt, outcome: Outcome) => void;
-  /** Counts a body that says by itself where it ends; undefined where this one does not. */
+  /** Checks a body that marks its own end; undefined for other bodies. */
   readonly checkBody?: (response: Response) => BodyCheck | undefined;
 }
 
@@ -54,14 +54,14 @@ export type Recovery =
   | { readonly resend: RequestInit; readonly response?: undefined }
   | { readonly response: Response; readonly resend?: undefined };
 
-/** The extension of an operation with a submission: an app without submissions does not bundle it. */
+/** The extension of an operation with a submission. An app without submissions does not bundle it. */
 export interface SubmissionExtension extends Extension, SubmissionHook {
   readonly by: 'submission';
 }
 
 const none: readonly Extension[] = [];
 
-/** The extensions of a request: those of its API and, behind the one that gives keys, that of its operation. */
+/** The extensions of a request: those of its API, and that of its operation right after the one that gives keys. */
 export function extensionsOf({ api, operation }: SteadyRequest): readonly Extension[] {
   const ofApi: readonly Extension[] = api?.extensions ?? none;
   const own = operation.submissionCode as SubmissionExtension | undefined;
@@ -71,8 +71,8 @@ export function extensionsOf({ api, operation }: SteadyRequest): readonly Extens
 }
 
 /**
- * Runs a step of the extensions of a request, one after the other: each gets what the one before has made of `first`.
- * Undefined where none has anything to wait for.
+ * Runs one step of all extensions of a request, in order. The first one gets `first`, and each other one the result of the
+ * one before. Undefined if there is nothing to wait for.
  */
 export function runStep<T>(
   request: SteadyRequest,
@@ -87,7 +87,7 @@ export function runStep<T>(
   return running;
 }
 
-/** Runs the last step before an attempt goes out; undefined where it has nothing to wait for. */
+/** Runs the last step before a request is sent; undefined if there is nothing to wait for. */
 export const sign = (attempt: Attempt): Promise<void> | undefined =>
   runStep<void>(attempt.request, undefined, ({ sign: signBy }) => signBy?.(attempt));
 
@@ -96,5 +96,5 @@ export function endExtensions(attempt: Attempt, outcome: Outcome): void {
   for (const { end } of extensionsOf(attempt.request)) end?.(attempt, outcome);
 }
 
-/** By each 401 whose credentials could not be renewed: when that is tried again, in epoch milliseconds. */
+/** For each 401 whose credentials could not be renewed: when the renewal is tried again, in epoch milliseconds. */
 export const renewableAt: WeakMap<Failure, number> = new WeakMap();

@@ -15,13 +15,12 @@ import { send } from './send.ts';
  * A write that was redirected to an HTML page, as the content type says or, without one, the body, is an
  * `UnexpectedContentError`, unless `expect` is `any`: the page of a login says nothing of the write.
  *
- * One answer outside 2xx is good news: the retry of a DELETE that may have been done finds nothing
- * (404, 410). It resolves. So does what `alreadyDone` of its API's profile takes for done.
+ * Two answers outside 2xx resolve, because they mean success: a 404 or 410 to the retry of a DELETE that may have been
+ * done, and an answer that `alreadyDone` of the API's profile accepts.
  *
- * @throws HttpError, NetworkError, TimeoutError; NotSentError when its origin or the age of its
- * idempotency key keeps it back; the caller's abort reason; a TypeError for a request
- * that our own side does not send (a mistake, a file that cannot be read, the browser), and one for an option that is not as it must
- * be.
+ * @throws HttpError, NetworkError, TimeoutError; NotSentError if it is not sent because of its origin or the age of its
+ * idempotency key; the caller's abort reason; a TypeError for a request that cannot be sent (a mistake, an unreadable
+ * file, a rule of the browser), and for a wrong option.
  *
  * @example
  * ```ts
@@ -34,8 +33,8 @@ export type SteadyFetch = (input: RequestInfo | URL, init?: SteadyInit) => Promi
  * The same attempt for another client: a fetch that resolves on every status, as that of the
  * environment does. Give it to whatever takes a `fetch`: ky, ofetch, openapi-fetch, a GraphQL client.
  *
- * The status still counts for the health of the endpoint, and for the decision about the error that the client makes
- * of it. In all else it is `steady.fetch`.
+ * The status still counts for the health of the endpoint, and for the decision about the error that the client makes of
+ * it. Otherwise it is the same as `steady.fetch`.
  *
  * @throws what `steady.fetch` throws, but never an HttpError.
  *

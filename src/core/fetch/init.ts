@@ -9,16 +9,16 @@ import type { Expected } from './api.ts';
 /** The init of fetch, and a key. */
 export interface KeyedInit extends RequestInit {
   /**
-   * The idempotency key of this request, sent as the profile of its API declares. It is yours: give
-   * the same on every attempt, and another for what is meant anew. A header of your own comes before it.
-   * Within a mutation of Steadfetch, which has a key already, it is refused: see `step`.
+   * Your own idempotency key for this request, sent as the profile of its API declares. Give the same key on every
+   * attempt, and another key for a new submission. A header of your own takes precedence. Within a mutation of Steadfetch,
+   * which has a key already, this option is refused: see `step`.
    *
    * @default none; within a mutation of Steadfetch, a key by itself for each POST and PATCH
    */
   readonly idempotencyKey?: string | undefined;
   /**
-   * The name of this request within a mutation of Steadfetch: its key is derived from that of the
-   * mutation and the name. The first request with a key needs none; from the second on it is required.
+   * The name of this request within a mutation of Steadfetch. Its key is derived from the mutation's key and this name.
+   * The first request with a key needs no name; each further one does.
    * Give the same name on every attempt, and another to each request.
    *
    * @default none
@@ -43,32 +43,32 @@ export interface SteadyInit extends KeyedInit {
   /** Sending this again does no harm, whatever its method: a search sent by POST. @default false */
   readonly idempotent?: boolean | undefined;
   /**
-   * The content that a good answer must have. `json` refuses one that neither says that it is JSON, nor is JSON or empty, with
-   * an `UnexpectedContentError`: something in between has answered. The body decides where the content type is
-   * another than `application/json`, `*+json`, `text/plain`, `application/octet-stream` (or S3's
-   * `binary/octet-stream`) or none. `any` takes every answer.
+   * The content that a good answer must have. With `json`, an answer that is neither JSON nor empty is an
+   * `UnexpectedContentError`, because a portal or a proxy may have given it. The content types `application/json`,
+   * `*+json`, `text/plain`, `application/octet-stream`, S3's `binary/octet-stream` and none are accepted. With any other
+   * type the body decides. `any` accepts every answer.
    *
-   * @default that of its API; else `json` for `steady.json`, and for `steady.fetch` all but the HTML page that a write was redirected to
+   * @default that of its API; else `json` for `steady.json`. `steady.fetch` refuses only the HTML page that a write was redirected to
    */
   readonly expect?: Expected | undefined;
-  /** How the owner of the retries answers a failure of this call. */
+  /** A policy for failures of this call, laid over the others. */
   readonly policy?: PolicyOptions | undefined;
 }
 
-/** The members that `steady.json` passes on besides. */
+/** The additional member that `steady.json` passes on. */
 export interface JsonSteadyInit extends SteadyInit {
   readonly defaultExpect?: Expected | undefined;
 }
 
-/** A production build names what is wrong, and leaves out the rest. */
+/** The error of a mistake. In production its message names only what is wrong, without the rule. */
 export const mistake = (what: string, rule: DevelopmentText): TypeError =>
   new TypeError(process.env.NODE_ENV !== 'production' && rule ? `${what} ${rule}.` : what);
 
 type Input = RequestInfo | URL;
 
-/** The first argument of fetch, where it is a Request. */
+/** The first argument of fetch, if that is a Request. */
 export const requestOf = (input: Input): Request | undefined =>
-  // By its members: it may be of another realm, or of React Native, where it has no name.
+  // Recognised by its members, because it may be from another realm, and has no class name in React Native.
   'method' in (Object(input) as object) ? (input as Request) : undefined;
 
 /** An option of a request, as fetch reads it of its two arguments. */
@@ -87,7 +87,7 @@ export function methodOf(input: Input, init: RequestInit): string {
   return method.toUpperCase();
 }
 
-/** @throws TypeError for a signal that is none: it is refused before anything begins. */
+/** The signal of a request. @throws TypeError for a value that is no signal, before anything begins. */
 export function signalOf(input: Input, init: RequestInit): AbortSignal | undefined {
   const signal = init.signal === undefined ? requestOf(input)?.signal : init.signal;
   if (signal && typeof signal.addEventListener !== 'function') {
@@ -99,7 +99,7 @@ export function signalOf(input: Input, init: RequestInit): AbortSignal | undefin
   return signal ?? undefined;
 }
 
-/** By its name, which is the same in another realm. React Native has none. */
+/** Recognised by its class name, which is the same in another realm. React Native has no streams. */
 export function isStream(body: unknown): body is ReadableStream {
   return Object.prototype.toString.call(body) === '[object ReadableStream]';
 }
@@ -109,27 +109,26 @@ export function readHeaders(input: Input, init: RequestInit): Headers {
   return new Headers(init.headers ?? requestOf(input)?.headers);
 }
 
-/** Whether the body cannot be sent (any more): asked before it is sent, which spends it. */
+/** Whether the body was used before. Asked before it is sent, because sending uses it. */
 export function isBodySpent(input: Input, { body }: RequestInit): boolean {
   if (body === undefined || body === null) return requestOf(input)?.bodyUsed === true;
   return isStream(body) && body.locked;
 }
 
-/** Whether the body can be sent once only: a stream, or that of a Request. */
+/** Whether the body can be sent only once: a stream, or that of a Request. */
 export function isSentOnce(input: Input, { body }: RequestInit): boolean {
   return !!requestOf(input)?.body || isStream(body);
 }
 
 /**
- * Whether a Request can be made of these arguments at all. Asked after fetch has rejected, to tell
- * a mistake in the program (a bad URL, credentials, a GET with a body) from the network. Building a
- * Request costs more than the rest of the wrapper, so the good path never does.
+ * Whether a Request can be made of these arguments. Asked only after fetch has rejected, to tell a mistake in the program
+ * (a bad URL, credentials, a GET with a body) from a failed network. A Request costs more than the rest of the wrapper.
  */
 export function isSendable(input: Input, init: RequestInit): boolean {
   const request = requestOf(input);
   const target = toUrl(request?.url ?? `${input as string | URL}`);
   if (!target || (isStream(init.body) && !('duplex' in init))) return false;
-  // It is spent by now; that there was a body still counts.
+  // The body was used by now. Only whether there was one matters.
   const body = (init.body ?? request?.body) == null ? null : '';
   try {
     void new Request(target, { ...init, method: methodOf(input, init), signal: null, body });
@@ -139,12 +138,12 @@ export function isSendable(input: Input, init: RequestInit): boolean {
   }
 }
 
-/** Whether it asks no server: the page, or the browser's cache, has the answer. */
+/** Whether the request needs no server: the page, or the browser's cache, has the answer. */
 export function isLocal(url: string, input: Input, init: RequestInit): boolean {
   return /^(data|blob|about):/i.test(url) || optionOf(input, init, 'cache') === 'only-if-cached';
 }
 
-/** Whether the browser's cache may answer it, and the caller has named no mode of it. */
+/** Whether the browser's cache may answer the request, and the caller has chosen no cache mode. */
 export function mayBeCached(
   { input, method }: { readonly input: Input; readonly method: string },
   init: RequestInit,
@@ -154,10 +153,10 @@ export function mayBeCached(
 }
 
 /**
- * Reads init once, as fetch does: inherited members and getters count, also those of a class or of
- * a Request, and `null` is no init. What comes back is a plain object of ours.
+ * Reads init once, as fetch does, into a plain object. Inherited members and getters count, also those of a class or of a
+ * Request; `null` is no init.
  *
- * @throws TypeError for an init that is no object; whatever a getter throws.
+ * @throws TypeError for an init that is no object; the error of a getter.
  */
 export function readInit<T extends object>(operation: string, init: T | null | undefined): T {
   const members: Record<string, unknown> = {};
@@ -172,7 +171,7 @@ export function readInit<T extends object>(operation: string, init: T | null | u
   if ('defaultExpect' in init) return init;
   const given = init as Record<string, unknown>;
   for (const name in given) members[name] = given[name];
-  // A class does not list its getters, nor need a proxy list what it has.
+  // The loop above does not see the getters of a class, or all members of a proxy.
   for (const name of replacing) {
     if (name in members) continue;
     const value = given[name];
@@ -204,7 +203,7 @@ const replacing = [
 const own = ['idempotencyKey', 'step', 'timeout', 'idempotent', 'expect', 'policy', 'json'];
 
 /**
- * For development: fetch ignores what it does not know, and so an option of ours that is misspelt.
+ * For development: finds misspelt options, which fetch would ignore.
  *
  * @throws TypeError that names what was meant.
  */
@@ -213,8 +212,8 @@ export function checkInit(init: SteadyInit): void {
 }
 
 /**
- * Names the referrer of a Request in the init that it is sent with, unless the caller's init has one. Any member of an
- * init makes fetch forget the Request's referrer (Fetch, "new Request", step 13).
+ * Copies the referrer of a Request into the init, unless the caller's init replaces something. We add members to the init,
+ * and any member makes fetch forget the Request's referrer (Fetch, "new Request", step 13).
  */
 export function keepReferrer<T extends RequestInit>(request: Request | undefined, init: T): T {
   if (!request || replacing.some((name) => (init as Record<string, unknown>)[name] !== undefined))
@@ -224,9 +223,9 @@ export function keepReferrer<T extends RequestInit>(request: Request | undefined
 }
 
 /**
- * Reads a little of each file that is to be sent, because Firefox and WebKit promise the length of one that was
- * changed or removed, and then send other bytes or wait for ever. Undefined where there is none; with `keepalive`
- * the page may be going, so nothing is awaited.
+ * Reads a little of each file before it is sent. For a file that was changed or removed, Firefox and WebKit would announce
+ * its old length, and then send other bytes or wait for ever. Undefined if there is no file, and with `keepalive`, because
+ * the page may be about to close.
  *
  * @throws TypeError for one that cannot be read.
  */

@@ -21,7 +21,7 @@ export function isKeyAsked({ operation, ownKey, init }: SteadyRequest): boolean 
 const isNamed = ({ idempotencyKey, step }: KeyedInit): boolean =>
   idempotencyKey !== undefined || step !== undefined;
 
-/** Whether a request is to carry a key: it was given one or a name, or it may not be sent twice without. */
+/** Whether a request must carry a key: it was given one or a name, or it must not be sent twice without one. */
 export function isKeyWanted({
   operation,
   method,
@@ -46,13 +46,13 @@ export function checkUnkeyed(operations: Operations, request: SteadyRequest): vo
   if (isKeyWanted(request) && init.idempotencyKey !== undefined) warnOfSilence(operations, request);
 }
 
-/** Records that a request of a submission goes without the key that it is to carry: its API takes none. */
+/** Records that a request of a submission is sent without a key, because its API takes none. */
 function recordUnkeyed(operations: Operations, request: SteadyRequest): void {
   inDevelopment(() => checkNames(request));
   const { operation, input, init } = request;
   const { submission } = operation;
   if (!isKeyWanted(request)) return;
-  // The app may have written it there by hand.
+  // The app may have written the key into the request itself.
   const written = [...readHeaders(input, init).values(), init.body];
   const isWritten = (key: string): boolean =>
     written.some((value) => typeof value === 'string' && value.includes(key));
@@ -67,8 +67,8 @@ function recordUnkeyed(operations: Operations, request: SteadyRequest): void {
 }
 
 /**
- * Refuses to send without a key a request that an earlier attempt may have done with one. Its API may no longer be
- * declared (a `match` fails, or the app has another version), or it is sent past the context of its mutation.
+ * Refuses to send a request without a key if an earlier attempt may have done it with one. This happens if its API is no
+ * longer declared (a `match` fails, or the app has another version), or if it does not use the mutation's context.
  *
  * @param isWritten - Whether the app has written this key into the request itself.
  * @throws TypeError when that is so.
@@ -146,7 +146,7 @@ export const submissionExtension: SubmissionExtension = {
     if (!isKeyed) recordUnkeyed(operations, request);
     return undefined;
   },
-  // It goes once its submission is safe where it is kept.
+  // Sent only after its submission is stored.
   sign({ context, request }) {
     const { submission } = request.operation;
     const stored = submission?.stored();
@@ -154,14 +154,14 @@ export const submissionExtension: SubmissionExtension = {
   },
   async classify({ request, effect }, _response, failure) {
     const { submission, effects } = request.operation;
-    // One request was refused; another of the mutation may have been done.
+    // This request was refused, but another one of the mutation may have been done.
     const isUnknown = failure?.processed === 'no' && submission && effects.isUnknown(effect);
     return isUnknown ? { ...failure, processed: 'unknown' } : failure;
   },
   recordStored({ submission, effects }, { answer, failure }) {
     if (!answer || !submission || headerOf(answer, 'idempotent-replayed') !== 'true') return;
     if (failure.processed !== 'no') return submission.recordStuck();
-    // The refusal says nothing of requests that went with another key, or with none.
+    // The refusal does not cover requests with another key, or without one.
     const isAll = submission.isRepeatable && !submission.isUnkeyed && !submission.past[0];
     if (!isAll) return;
     submission.recordRefused();

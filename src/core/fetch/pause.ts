@@ -6,7 +6,7 @@ import type { Ask, Pause, Permit, Waiter, WaitListener } from '../origin/ask.ts'
 /** How a pause ended: by a permit, at its end without one, or because it is no longer wanted. */
 export type Release = Permit | 'expired' | 'dropped';
 
-/** Waits for an attempt's turn for the admission of its origin, and shows the wait on its operation. */
+/** Waits until the origin admits an attempt, and shows the wait on its operation. */
 export function pauseAt(
   admission: Admission,
   ask: Ask,
@@ -21,7 +21,7 @@ export function pauseAt(
       signal?.removeEventListener('abort', drop);
       resolve(release);
     });
-    // A listener of a pause may have aborted it.
+    // A listener of an earlier event may have aborted it.
     if (signal?.aborted) return drop();
     signal?.addEventListener('abort', drop);
     waits.add(paused);
@@ -29,14 +29,14 @@ export function pauseAt(
   });
 }
 
-/** A class, because thousands may wait: without a function for each thing that one does. */
+/** A class, because thousands may wait, and closures would cost more memory. */
 class PausedRequest implements PausedAttempt, WaitListener {
-  /** Why it waits; undefined until that is told. */
+  /** Why it waits; undefined until `onPause` is called. */
   declare pause: Pause;
   readonly #admission: Admission;
   readonly #operation: Operation;
   readonly #onEnd: (release: Release) => void;
-  /** Not yet there when it is given its turn at once. */
+  /** Undefined if it is admitted at once. */
   #waiter: Waiter | undefined;
   #isOver = false;
 
@@ -48,7 +48,7 @@ class PausedRequest implements PausedAttempt, WaitListener {
 
   begin(ask: Ask): void {
     const waiter = (this.#waiter = this.#admission.wait(ask, this));
-    // Dropped when it was told that it waits.
+    // It was dropped when it was told that it waits.
     if (this.#isOver) this.#admission.leave(waiter);
     else if (this.#operation.takeUrge()) this.go();
   }
@@ -87,7 +87,7 @@ class PausedRequest implements PausedAttempt, WaitListener {
 
   #end(release: Release): void {
     if (this.#isOver) {
-      // A listener may have aborted it when its turn came: the permit goes back.
+      // A listener may have aborted it when its turn came. Then the permit is returned.
       if (typeof release === 'object') release.end();
       return;
     }

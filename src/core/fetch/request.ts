@@ -24,22 +24,22 @@ import {
 export interface RequestContext {
   readonly policy: Policy;
   readonly findApi: FindApi;
-  /** The names of all fields that are used up by one request. */
+  /** The names of all `fresh` fields. */
   readonly freshFields: readonly string[];
-  /** The operation that the signal or the stack belongs to; else one for this request alone. */
+  /** The operation of the signal or of the call on the stack; otherwise one for this request alone. */
   readonly operationFor: (signal: AbortSignal | undefined, request: string) => Operation;
-  /** Another client, where that sends by a transport of its own. */
+  /** Another client that sends by a transport of its own. */
   readonly client?: { readonly errorMaker: (init: RequestInit) => ErrorMaker } | undefined;
 }
 
 /** The sender of a request: its attempt. */
 interface Sender {
-  /** The request has gone. */
+  /** Its request was sent. */
   readonly isOut: boolean;
   stop(reason: unknown): void;
 }
 
-/** One request that the app wants sent: what is known of it before it is answered. */
+/** One request, with the facts that are known before it is answered. */
 export class SteadyRequest implements RequestFacts, Live {
   readonly operation: Operation;
   /** As passed. */
@@ -50,15 +50,15 @@ export class SteadyRequest implements RequestFacts, Live {
   readonly method: string;
   /** As passed. */
   readonly url: string;
-  /** Method and URL: which of its operation's requests it is. */
+  /** Method and URL, which identify it among the requests of its operation. */
   readonly name: string;
-  /** The signal of the caller; one that is aborted, once the session of the request has ended. */
+  /** The signal of the caller. Replaced by an aborted one when the session ends. */
   signal: AbortSignal | undefined;
   /** The unit of health that it counts for. */
   readonly endpoint: string;
   /** The unit that fails by itself. */
   readonly resource: string;
-  /** The requests that a Retry-After of its answer speaks for. */
+  /** The scope of a Retry-After in its answer. */
   readonly limitScope: string;
   readonly api: Api | undefined;
   /** The idempotency key that it came with. */
@@ -71,9 +71,9 @@ export class SteadyRequest implements RequestFacts, Live {
   readonly expect: Expected | undefined;
   /** Another client sends it, and makes its own error of a status. */
   readonly isRaw: boolean;
-  /** It asks no server. */
+  /** It needs no server. */
   readonly isLocal: boolean;
-  /** Makes an error of ours one of the client that sends it. */
+  /** Turns an error of ours into one of the client that sends it. */
   readonly toClientError: ErrorMaker | undefined;
   /** The policy of its API. */
   readonly apiPolicy: PolicyOptions | undefined;
@@ -81,11 +81,11 @@ export class SteadyRequest implements RequestFacts, Live {
   keyed = false;
   /** Which request of its operation it is, once it has a key. */
   step: Step | undefined;
-  /** All keyed requests of its operation. An answer may come when that has ended, which forgets them. */
+  /** All keyed requests of its operation. Kept here, because the operation forgets them at its end, and an answer may come later. */
   steps: Steps | undefined;
-  /** Its place among the writes; undefined where it only reads. */
+  /** Its place in the order of writes; undefined for a read. */
   write: Write | undefined;
-  /** It had to wait, and reads let it go first until this is called. */
+  /** Set if it had to wait: reads let it go first until this is called. */
   endWait: (() => void) | undefined;
   #endRequest: (() => void) | undefined;
   #sender: Sender | undefined;
@@ -109,7 +109,7 @@ export class SteadyRequest implements RequestFacts, Live {
     const api = context.findApi(url);
     const { ownKey, idempotent } = inspect(api, { input, init, method, url });
     const { endpoint, resource, limitScope } = targetOf(method, url, api);
-    // Two saves of one document have one URL: their bodies tell their retries apart.
+    // Two saves of one document have the same URL. Their bodies tell their retries apart.
     const body = typeof init.body === 'string' ? ` ${init.body}` : '';
     const lone = `${name} ${ownKey ?? init.idempotencyKey}${body}`;
     this.operation = context.operationFor(signal, lone);
@@ -134,24 +134,24 @@ export class SteadyRequest implements RequestFacts, Live {
     this.#endRequest = this.operation.attemptLimit?.beginRequest();
   }
 
-  /** Sending it twice does no harm. A query reads, whatever its method. */
+  /** Whether sending it twice does no harm. A query reads, whatever its method. */
   get isRepeatable(): boolean {
     const { keyed, idempotent, method, operation } = this;
     return keyed || !!idempotent || isIdempotentMethod(method) || operation.ref.kind === 'query';
   }
-  /** 0: it only reads. 1: it may be sent twice. 2: neither. */
+  /** 0 for a read, 1 for a write that may be sent twice, 2 for any other write. */
   get risk(): 0 | 1 | 2 {
     return isSafeMethod(this.method) ? 0 : this.isRepeatable ? 1 : 2;
   }
-  /** It belongs to no operation, and must not be done twice. */
+  /** Whether it belongs to no operation, and must not be sent twice. */
   get isLoneWrite(): boolean {
     return this.operation.isLone && this.risk === 2;
   }
-  /** It belongs to the first attempt of its operation. */
+  /** Whether it belongs to the first attempt of its operation. */
   get isNew(): boolean {
     return this.operation.attempt === 1;
   }
-  /** It need not leave the device. */
+  /** Whether it may be answered on the device. */
   get mayBeOffline(): boolean | undefined {
     return this.operation.owner.mayBeOffline;
   }
@@ -159,42 +159,42 @@ export class SteadyRequest implements RequestFacts, Live {
     return this.operation.isOnce;
   }
 
-  /** It has its place among the writes. */
+  /** Sets its place in the order of writes. */
   setWrite(write: Write): void {
     this.write = write;
   }
 
-  /** It waits: reads let it go first until `endWait` is called. */
+  /** Records that it waits. Reads let it go first until `endWait` is called. */
   wait(endWait: () => void): void {
     this.endWait?.();
     this.endWait = endWait;
   }
 
-  /** It has been given its key. */
+  /** Records that it was given its key. */
   setStep(step: Step, steps: Steps): void {
     this.step = step;
     this.steps = steps;
     this.keyed = true;
   }
 
-  /** It has gone. */
+  /** Whether it was sent. */
   get isOut(): boolean {
     return !!this.#sender?.isOut;
   }
 
-  /** It is sent by this from now on. */
+  /** Sets the attempt that sends it. */
   sendBy(sender: Sender): void {
     this.#sender = sender;
   }
 
-  /** Where its operation is left, it is not sent any more, or broken off, as by an abort of its caller. */
+  /** If its session is over, or its mutation is gone: aborts it, as its caller could. It is not sent any more. */
   endSession(): void {
     if (!this.operation.isLeft) return;
     const { operation, isOut } = this;
     const processed = operation.effects.isUnknown() ? 'unknown' : 'no';
     const ended = new AbortController();
     ended.abort(endedWithSession(operation, isOut, processed, this));
-    // While it has the signal of the caller, whose listener is removed.
+    // Before the signal changes, because the listener is removed from the caller's signal.
     this.#sender?.stop(ended.signal.reason);
     this.signal = ended.signal;
     operation.pauses.each('drop');
@@ -204,7 +204,7 @@ export class SteadyRequest implements RequestFacts, Live {
   end(): void {
     this.#endRequest?.();
     this.#endRequest = undefined;
-    // Its operation keeps the request, and its query the operation.
+    // Frees the attempt: the query keeps the operation, and that keeps the request.
     this.#sender = undefined;
   }
 }

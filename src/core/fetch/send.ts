@@ -32,7 +32,7 @@ export async function send(
     const preparing = prepare(context, request);
     let init = preparing ? await preparing : request.init;
     for (;;) {
-      // The session may have ended since: what is sent again after a 401 must not go out.
+      // The session may have ended meanwhile. Then a request is not sent again after a 401.
       request.endSession();
       const admitting = context.admit(request);
       const sending = admitting instanceof Promise ? await admitting : admitting;
@@ -57,7 +57,7 @@ export async function send(
       init = recovery.resend;
     }
   } catch (error) {
-    // A no-op where its outcome is known: what an extension or a listener has thrown is no outcome.
+    // A no-op if its outcome is recorded already. An error of an extension or a listener is no outcome.
     attempt?.sending?.end(failures.aborted);
     request.end();
     throw error;
@@ -72,7 +72,7 @@ function throwIfAborted(request: SteadyRequest): void {
   if (signal?.aborted) throw operation.errors.abortUnsent(request, signal);
 }
 
-/** Gives a request its key and its credentials; undefined where it goes as it is. */
+/** Adds the key and the credentials of a request; undefined if it is sent as it is. */
 function prepare(context: FetchContext, request: SteadyRequest): Promise<RequestInit> | undefined {
   inDevelopment(() => checkUnkeyed(context.operations, request));
   return runStep<RequestInit>(request, request.init, ({ prepare: prepareBy }, init) =>
@@ -103,11 +103,11 @@ async function transmit(attempt: Attempt): Promise<Response> {
 
 type Classified = AnswerFailure | undefined;
 
-/** The failure that an answer is to its API: by its headers, its body, and the extensions. A promise where there is something to wait for. */
+/** The failure that an answer means, by its headers, its body, and the extensions. A promise if it must wait for the body. */
 function classify(attempt: Attempt, response: Response): Classified | Promise<Classified> {
   const further = (shown: Classified): Classified | Promise<Classified> =>
     runStep(attempt.request, shown, ({ classify: classifyBy }, failure) =>
-      // An answer that is not from its API is not read as one.
+      // An answer of something else than the API is not read by the API's rules.
       failure?.kind === 'body' ? undefined : classifyBy?.(attempt, response, failure, shown),
     ) ?? shown;
   const byHeaders = classifyStatus(attempt, response);
@@ -117,7 +117,7 @@ function classify(attempt: Attempt, response: Response): Classified | Promise<Cl
   );
 }
 
-/** How a refusal goes on, where an extension knows; undefined where it is the answer. */
+/** How an extension recovers from a refusal; undefined if the refusal is the answer. */
 async function recover(
   attempt: Attempt,
   response: Response,

@@ -12,10 +12,9 @@ import { fail, hintAtCors, recordFailure } from './failure.ts';
 import { findGuard, type Guard, guardAnswer } from './guard.ts';
 
 /**
- * The answer of a transport, guarded. One that tests make by hand needs no more than a status, `ok` or a
- * reader.
+ * Guards the answer of a transport. An answer that a test makes by hand needs only a status, `ok` or a reader.
  *
- * @throws TypeError when a transport has answered with something else.
+ * @throws TypeError if the transport has returned no answer.
  */
 export function receiveAnswer(attempt: Attempt, given: unknown): Response {
   const answer = Object(given) as Partial<Response>;
@@ -33,7 +32,7 @@ const isAnswer = ({ ok, json, text }: Partial<Response>): boolean =>
 /**
  * Hands out an answer.
  *
- * @throws HttpError when it says that the request failed, unless another client reads its status.
+ * @throws HttpError if the request has failed, unless another client reads the status.
  */
 export function accept(
   attempt: Attempt,
@@ -44,7 +43,7 @@ export function accept(
   const { status } = response;
   attempt.markFailed(failure);
   followBody(attempt, response);
-  // Only its body is under way, and that is timed while it is read.
+  // The body is timed separately, while it is read.
   request.end();
   if (!failure) {
     endExtensions(attempt, succeeded(status));
@@ -60,12 +59,12 @@ export function accept(
   throw refuse(attempt, response, failure);
 }
 
-/** Ends the attempt with the body of its answer: at once, with its readers, or where nothing can read it any more. */
+/** Ends the attempt with the body of its answer: at once, when it is read, or when nothing can read it any more. */
 function followBody(attempt: Attempt, response: Response): void {
   const { failure, line, request } = attempt;
   const { isRaw, method, signal } = request;
   const guard = findGuard(response);
-  // Nothing more comes. React Native has no streams: all of it is there.
+  // Whether all of it is there. React Native has no streams, so its bodies are always complete.
   const isWhole = failure ? !guard?.isStreaming : [0, 204, 205].includes(response.status);
   if (!guard || isWhole || method === 'HEAD') attempt.end();
   else if (failure && !isRaw) void keepBody(attempt, guard);
@@ -77,7 +76,7 @@ function refuse(attempt: Attempt, response: Response, failure: AnswerFailure): E
   const { status, statusText } = response;
   const answered = `The server answered ${status} ${statusText}`.trimEnd();
   if (failure.kind === 'http') {
-    // Its API may have read another status from it.
+    // The `outcomes` of its API may have given it another status.
     const read = failure.status === status ? '' : `, classified as ${failure.status}`;
     return fail(attempt, HttpError, answered + read, failure, { response });
   }
@@ -86,7 +85,7 @@ function refuse(attempt: Attempt, response: Response, failure: AnswerFailure): E
   return fail(attempt, UnexpectedContentError, what, failure, { response });
 }
 
-/** The requests of a GraphQL client have one URL: their bodies tell them apart. */
+/** Identifies a request. All requests of a GraphQL client have one URL, and differ in their bodies. */
 const nameOf = ({ request, init: { body } }: Attempt): string =>
   typeof body === 'string' ? `${request.name} ${body.slice(0, 10_000)}` : request.name;
 
@@ -94,32 +93,31 @@ let unread: FinalizationRegistry<Attempt> | undefined;
 const turn = Promise.resolve();
 
 /**
- * Its readers hold the answer: once that is gone, nothing more is wanted. Most are read within a few
- * microtasks, and a registry costs the garbage collector more than all else costs here: it is asked for the
- * others only.
+ * Ends the attempt when its answer is garbage-collected unread. Most answers are read within a few microtasks, and the
+ * registry is expensive for the garbage collector, so it is used only for the others.
  */
 async function endWhenUnread(attempt: Attempt, guard: Guard): Promise<void> {
   for (let turns = 0; turns < 8; turns++) {
     await turn;
     if (guard.isRead) return;
   }
-  // There is none in React Native.
+  // React Native has no FinalizationRegistry.
   if (typeof FinalizationRegistry === 'undefined') return;
   unread ??= new FinalizationRegistry((lost) => lost.end());
   unread.register(guard.response, attempt);
 }
 
-/** So long the Problem Details of a failure are waited for, which are most often there with its headers. */
+/** How long an error waits for the Problem Details of its answer. Usually they come with the headers. */
 const problemMs = 500;
 
-/** Whether it is a refusal whose body says more. Another client reads that itself. */
+/** Whether a failed answer has Problem Details that we read. Another client reads its answers itself. */
 export const hasProblem = (
   { isRaw }: SteadyRequest,
   response: Response,
   failure: AnswerFailure | undefined,
 ): failure is HttpFailure => !isRaw && failure?.kind === 'http' && isProblem(response);
 
-/** The error of an answer with Problem Details. Its headers have ended the attempt for its origin before its body is read. */
+/** The error of an answer with Problem Details. For its origin the attempt ends with the headers, before the body is read. */
 export async function refuseWithProblem(
   attempt: Attempt,
   response: Response,
@@ -133,7 +131,7 @@ export async function refuseWithProblem(
   }
 }
 
-/** Reads the Problem Details of an answer that has failed; undefined where it has none. Never rejects. */
+/** Reads the Problem Details of a failed answer; undefined if it has none. Never rejects. */
 async function awaitProblem(attempt: Attempt, response: Response): Promise<Problem | undefined> {
   const read = async (): Promise<Problem | undefined> => {
     const guard = findGuard(response);
@@ -147,17 +145,17 @@ async function awaitProblem(attempt: Attempt, response: Response): Promise<Probl
 const mostBytes = 65_536;
 
 /**
- * Reads the body of a failure while it comes: a small one is in when it is asked for, however much later that
- * is, and its connection is free. The rest of a larger one has the limit of a silence until it is read. That
- * of an answer which another client reads stays native: a service worker may pass it on.
+ * Reads the body of a failure as it arrives. So a small one can be read at any later time, and its connection is free. A
+ * larger one must be read on before the time limit for silence is over. The answer of another client stays native,
+ * because a service worker may pass it on.
  */
 async function keepBody(attempt: Attempt, guard: Guard): Promise<void> {
   try {
     if (guard.bodyUsed) return;
     if (await guard.readAhead(mostBytes)) attempt.end();
-    // A reader has a limit of its own, and ends the attempt.
+    // A reader of the app has its own time limit, and ends the attempt.
     else if (!guard.isTaken) attempt.silence.awaitReader();
   } catch {
-    // Its readers report it.
+    // The readers of the app report it.
   }
 }

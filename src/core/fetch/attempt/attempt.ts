@@ -18,49 +18,49 @@ import { bodyBytes, headersLimitOf, type Limited, measureText } from './headers-
 import type { Line, Lines } from './line.ts';
 import { type Progress, Silence } from './silence.ts';
 
-/** The init for a client, which follows redirects by itself. */
+/** The init for a client that follows redirects by itself. */
 export interface ClientInit extends RequestInit {
-  /** The headers that may go to no other origin. */
+  /** The headers that must not be sent to another origin. */
   readonly credentialNames?: readonly string[] | undefined;
 }
 
 /** A client that sends the requests of an instance by a transport of its own, and makes its own errors. */
 export interface Client {
-  /** Sends a request, as `fetch` does, and can tell of its progress. */
+  /** Sends a request, as `fetch` does, and can report its progress. */
   readonly transport: (
     input: RequestInfo | URL,
     init: RequestInit,
     progress: Progress,
   ) => Promise<Response>;
-  /** Whether a rejection of its transport says that our own side did not send it, or not all of it. */
+  /** Whether a rejection of its transport means that our own side did not send the request, or not all of it. */
   readonly isUnsent: (cause: unknown, init: RequestInit) => boolean;
-  /** The body of an answer, which it keeps elsewhere than in the answer. */
+  /** The body of an answer, which this client does not keep in the answer. */
   readonly readData: (init: RequestInit) => unknown;
-  /** Its own error of a request that has failed; undefined where it has none. */
+  /** Its own error of a failed request; undefined if there is none. */
   readonly errorOf: (init: RequestInit) => unknown;
-  /** Makes what turns an error of ours into one of this client. */
+  /** Makes the function that turns an error of ours into one of this client. */
   readonly errorMaker: (init: RequestInit) => ErrorMaker;
 }
 
 /** The dependencies of an attempt. */
 export interface FetchContext extends Environment, TimeLimitContext, RequestContext {
   readonly transport: Transport;
-  /** Another client, where that sends by a transport of its own. */
+  /** Another client that sends by a transport of its own. */
   readonly client?: Client | undefined;
   /** Counts the requests of an instance, whatever sends them. */
   readonly nextRequest: () => number;
   readonly operations: Operations;
-  /** Our requests that wait for each other; undefined where none does. */
+  /** The requests that wait for a connection; undefined if connections are not limited. */
   readonly lines?: Lines | undefined;
-  /** Undefined where the page is not watched. */
+  /** Undefined if the page is not watched. */
   readonly outlive?: Outlive | undefined;
-  /** How answers tell a rate limit, where their API does not say it. */
+  /** How answers tell a rate limit, unless their API's profile says otherwise. */
   readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
   readonly connectivity: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'>;
   /**
-   * Gives a request its permit: at once when all is well, and otherwise when its origin lets it go.
+   * Grants a request its permit: at once if all is well, otherwise when its origin admits it.
    *
-   * @throws NotSentError when it may not go; the caller's abort reason, or one of ours, when it is no longer wanted.
+   * @throws NotSentError if it is not admitted; the caller's abort reason, or one of ours, if it is no longer wanted.
    */
   readonly admit: (request: SteadyRequest) => Sending | undefined | Promise<Sending>;
 }
@@ -76,36 +76,36 @@ export interface Outlive {
 }
 
 /**
- * One attempt of a request, from its permit to the end of its body. What is done when it fails is in functions of its
- * own: an attempt that ends well, as nearly all do, makes nothing for it.
+ * One attempt of a request, from its permit to the end of its body. Failures are handled by separate functions
+ * (`failure.ts`), so that an attempt that succeeds, as nearly all do, allocates nothing for them.
  */
 export class Attempt implements EventListenerObject {
   readonly context: FetchContext;
   readonly request: SteadyRequest;
-  /** As it is sent. A transport may know its answer by members of its own. */
+  /** The init as it is sent. A transport may have members of its own in it. */
   init: RequestInit;
   /** Aborted when the caller aborts, or when its time limit is over. */
   readonly signal: AbortSignal;
-  /** The app's own stream, which its body is read from, has failed. */
+  /** The failure of the app's own stream that is the body. */
   ownFailure: Failed | undefined;
-  /** Undefined where it asks no server. */
+  /** Undefined if it needs no server. */
   sending: Sending | undefined;
-  /** The size of its body, about. */
+  /** The approximate size of its body. */
   bytes: number;
-  /** Undefined where it waits for no other. */
+  /** Undefined if it waits for no connection. */
   line: Line | undefined;
   readonly silence: Silence;
-  /** A time limit of ours, not the caller, has stopped it. */
+  /** Our time limit has stopped it, not the caller. */
   isLate = false;
-  /** The failure that its headers show; undefined if they show none. */
+  /** The failure that its headers mean; undefined if they mean none. */
   failure: Failure | undefined;
   readonly #controller: AbortController = new AbortController();
   readonly #limited: Limited;
   #number = 0;
   #bytesRead = 0;
-  /** Its bodies, clones too, that were not cancelled. */
+  /** How many of its bodies, including clones, were not cancelled. */
   #bodies = 0;
-  /** They wait for its answer or its body, and are rejected when it is stopped. */
+  /** Rejects those who wait for its answer or its body, when it is stopped. */
   readonly #waits: ((reason: unknown) => void)[] = [];
 
   constructor(
@@ -123,12 +123,12 @@ export class Attempt implements EventListenerObject {
     this.signal = signal;
     this.sending = sending;
     const isAgain = operation.attempt > 1 || !!sending?.permit.isTrial;
-    // A failure may be in the browser's cache: a retry or a probe must leave the device.
+    // A failure may be in the browser's cache, so a retry or a probe must not be answered from there.
     const mustLeave = isAgain && mayBeCached(request, init);
     this.init = mustLeave ? { ...init, signal, cache: 'no-cache' } : { ...init, signal };
     this.bytes = bodyBytes(input, init);
     const { permit, admission } = sending ?? {};
-    // A probe of what may be gone altogether finds out soon whether it is back.
+    // A probe of an origin that may be down altogether has a short limit, so that the next one follows soon.
     const isSearching = permit?.isTrial && !admission?.origin.health.isBroken(request.endpoint);
     const { retriedFor } = operation.errors;
     this.#limited = {
@@ -147,30 +147,30 @@ export class Attempt implements EventListenerObject {
     request.sendBy(this);
   }
 
-  /** It has gone. */
+  /** Whether it was sent. */
   get isOut(): boolean {
     return this.#number > 0;
   }
-  /** The caller has aborted it. */
+  /** Whether the caller has aborted it. */
   get isAborted(): boolean {
     return !!this.request.signal?.aborted;
   }
-  /** The effect that it may have at the server; undefined where nothing was sent. */
+  /** Its possible effect at the server; undefined before it is sent. */
   get effect(): Effect | undefined {
     return this.sending?.effect;
   }
 
-  /** Its origin lets it go once more. */
+  /** Its origin has admitted it once more. */
   grant(sending: Sending | undefined): void {
     this.sending = sending;
   }
 
-  /** Changes what is sent: a header that says how long the answer is waited for. */
+  /** Replaces the headers that are sent. */
   setHeaders(headers: Headers): void {
     this.init = { ...this.init, headers };
   }
 
-  /** It goes out. An answer that comes when it is over is let go of. */
+  /** Sends it. An answer that comes after its end is discarded. */
   transmit(): Promise<Response> {
     const { context, request, silence } = this;
     // Not as a method: a browser's fetch refuses any `this` but its window.
@@ -204,14 +204,14 @@ export class Attempt implements EventListenerObject {
   }
 
   /**
-   * Settles as what was begun does, or rejects as soon as the attempt is stopped: also where a transport,
-   * or its body, does not heed the signal. A value that comes too late is given to `discardLate`.
+   * Settles as `begun` does, or rejects as soon as the attempt is stopped, even if the transport or the body ignores the
+   * signal. A value that comes too late is passed to `discardLate`.
    */
   untilStopped<T>(begun: T | Promise<T>, discardLate?: (late: T) => void): Promise<T> {
     const waits = this.#waits;
     const { signal } = this;
     return new Promise((resolve, reject) => {
-      // One, as a rule.
+      // Usually there is only one.
       const isOver = (): boolean => {
         const at = waits.indexOf(reject);
         if (at >= 0) waits.splice(at, 1);
@@ -229,7 +229,7 @@ export class Attempt implements EventListenerObject {
     });
   }
 
-  /** Its headers have come. */
+  /** Called when its headers have arrived. */
   receiveHeaders(answer: Response): void {
     const { init, request } = this;
     const headers = init.headers ?? requestOf(request.input)?.headers;
@@ -238,35 +238,35 @@ export class Attempt implements EventListenerObject {
     this.line?.receiveHeaders(this.silence, answer);
   }
 
-  /** Its body is quiet by its nature, unless a limit of its own was given for silence in a body. */
+  /** Its body may be silent for long, unless the app has set a limit for that. */
   allowQuiet(): void {
     const { operation } = this.request;
     if (typeof operation.policyOf(this.request).timeout !== 'object') this.silence.allowQuiet();
   }
 
-  /** So much of its body has come. A clone may read what came before: that is no sign of life. */
+  /** Records how many bytes of its body have arrived. A clone may read the same bytes again, which is no progress. */
   recordBytes(bytes: number): void {
     if (bytes <= this.#bytesRead) return;
     this.#bytesRead = bytes;
     this.silence.recordProgress();
   }
 
-  /** Keeps what its headers show, where they show that it failed. */
+  /** Keeps the failure that its headers mean. */
   markFailed(failure: Failure | undefined): void {
     this.failure = failure;
   }
 
-  /** A body of it is handed out: its own, or that of a clone. */
+  /** Called when a body of it is handed out: its own, or that of a clone. */
   openBody(): void {
     this.#bodies++;
   }
 
-  /** A body of it is cancelled: after the last one nothing more is wanted. */
+  /** Called when a body of it is cancelled. After the last one, the attempt ends. */
   closeBody(): void {
     if (--this.#bodies === 0) this.end();
   }
 
-  /** Settles as this read of a body does, after too long a silence at the latest. */
+  /** Settles as this read of a body does, or rejects after too long a silence. */
   async awaitBody<T>(begun: T | Promise<T>): Promise<T> {
     const { silence } = this;
     const endRequest = this.request.operation.attemptLimit?.beginRequest();
@@ -279,7 +279,7 @@ export class Attempt implements EventListenerObject {
     }
   }
 
-  /** Settles as a function of the app does that is asked about the answer: after the time that headers may take at the latest. */
+  /** Settles as a function of the app does that reads the answer, or rejects after the time limit for headers. */
   async awaitApp<T>(begun: Promise<T>, discardLate?: (late: T) => void): Promise<T> {
     this.silence.awaitHeaders();
     try {
@@ -289,32 +289,32 @@ export class Attempt implements EventListenerObject {
     }
   }
 
-  /** The caller aborts. */
+  /** Called when the caller aborts. */
   handleEvent(): void {
     this.stop(this.request.signal?.reason);
   }
 
-  /** It is broken off; without a reason, by its time limit. */
+  /** Aborts it. Without a reason, its time limit is over. */
   stop(reason: unknown): void {
     this.end();
     this.#controller.abort(reason);
     for (const reject of this.#waits.splice(0)) reject(this.signal.reason);
   }
 
-  /** All of it is in, or nothing more is wanted. */
+  /** Ends it: all of it has arrived, or nothing more is wanted. */
   end(): void {
     this.#release();
     this.request.end();
   }
 
-  /** It has ended, and its request is sent again: for the attempt of the operation, that goes on. */
+  /** Ends it before its request is sent again, within the same attempt of the operation. */
   endForResend(outcome: Outcome, response: Response): void {
     this.recordOutcome(outcome, undefined, response);
     this.#release();
     discard(response);
   }
 
-  /** Records how it has ended, and tells the listeners. */
+  /** Records how it has ended, and emits that. */
   recordOutcome(outcome: Outcome, error?: unknown, response?: Response): void {
     this.sending?.end(outcome, error, response);
     this.#emit(outcome);
@@ -322,17 +322,17 @@ export class Attempt implements EventListenerObject {
 
   #readThrough(): void {
     const { body } = this.init;
-    // Another client has its own.
+    // Another client has its own body.
     if (this.context.client || !isStream(body)) return;
     try {
       const through = readThrough(body, (failed) => void (this.ownFailure = failed));
       this.init = { ...this.init, body: through };
     } catch {
-      // It was read before: fetch says so.
+      // It was read before. Fetch will say so.
     }
   }
 
-  /** The limit grows with a text that is found to be long, while it is on its way. */
+  /** Measures the text of a Request while it is sent, because the time limit grows with its size. */
   async #measure(): Promise<void> {
     try {
       const { input, operation } = this.request;
@@ -342,7 +342,7 @@ export class Attempt implements EventListenerObject {
       const policy = operation.policyOf(this.request);
       this.silence.setHeadersLimit(headersLimitOf(policy, bytes, this.#limited));
     } catch {
-      // That of a polyfill cannot be copied.
+      // The Request of a polyfill cannot be copied.
     }
   }
 

@@ -14,17 +14,17 @@ import { isFramed, isJson, mediaType } from './body/media-type.ts';
 /** The outcome of a good answer. */
 export const succeeded = (status: number): Outcome => ({ kind: 'ok', status, processed: 'yes' });
 
-/** The failure that the status and the headers of an answer show; undefined when they are good news. */
+/** The failure that the status and the headers of an answer mean; undefined for success. */
 export function classifyStatus(
   { context, request, effect }: Attempt,
   response: Response,
 ): AnswerFailure | undefined {
   const { operation, method, name, step, api } = request;
   const { status } = response;
-  // An opaque answer has status 0, and nothing that could be read.
+  // An opaque answer has status 0, and cannot be read.
   if (status === 0) return undefined;
   if (response.ok) {
-    // Something in between may have answered: the server may or may not have done it.
+    // Something in between may have answered, so it is unknown whether the server did it.
     return isUnexpected(response, request)
       ? { kind: 'body', status, processed: 'unknown' }
       : undefined;
@@ -40,26 +40,26 @@ export function classifyStatus(
   return limits?.readRefusal(failure, headers, now) ?? failure;
 }
 
-/** The content types of servers that declare none: only the body itself can tell. */
+/** The content types that servers send when they declare none. Only the body can tell. */
 const undecided = ['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'];
 
 /**
- * Whether an answer says that it is something else than was asked for: the login page of a captive portal, the
- * page of a proxy, the fallback of a single-page app. And whether a write was redirected to a page, as by a
- * session that has expired: its server may never have seen it.
+ * Whether an answer is declared as something else than was requested: the login page of a captive portal, the page of a
+ * proxy, or the fallback of a single-page app. Also true for a write that was redirected to a page, as after the end of a
+ * session: its server may never have seen it.
  */
 function isUnexpected(response: Response, { expect, method }: SteadyRequest): boolean {
   const type = mediaType(response);
   if (expect !== 'json') {
-    // Without a type, the body itself tells.
+    // Without a type, only the body can tell.
     const mayBePage = isPage(response) || (type === '' && !!response.body);
     return !expect && response.redirected && !isSafeMethod(method) && mayBePage;
   }
-  // The body last: to ask for it costs the making of a stream.
+  // The body last, because reading the property creates a stream.
   return !undecided.includes(type) && !isJson(type) && !!response.body;
 }
 
-/** Of a field that was sent twice, the last one counts. */
+/** Whether an answer is an HTML page. If the header was sent twice, the last value counts. */
 export const isPage = (response: Response): boolean =>
   /^(.*,\s*)?(text\/html|application\/xhtml\+xml)$/.test(mediaType(response));
 
@@ -70,7 +70,7 @@ export const isPage = (response: Response): boolean =>
 export const processedAtHeaders = (response: Response): Processed =>
   isFramed(response) ? 'unknown' : 'yes';
 
-/** Whether an answer says that it is JSON: then, also what cannot be parsed came from whom it was asked of. */
+/** Whether an answer declares JSON. Then it came from the API itself, even if it cannot be parsed. */
 export function isJsonAnswer(response: Response): boolean {
   return isJson(mediaType(response));
 }

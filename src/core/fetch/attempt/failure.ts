@@ -34,7 +34,7 @@ export const pausedText: Readonly<Record<PauseReason, string>> = {
   queued: 'Too many requests are waiting',
 };
 
-/** Records what a failed attempt means, and emits its end. @returns the error, or the answer that another client reads. */
+/** Records the failure of an attempt, and emits its end. @returns the error, or the answer that another client reads. */
 export function recordFailure<E>(
   attempt: Attempt,
   error: E,
@@ -49,7 +49,7 @@ export function recordFailure<E>(
     recordFailedRequest(operation, name, failure);
   const report = { request, operation, effect, failure };
   reportFailure(error, report);
-  // A client aborts at its own time limit, too, and then its error may mean anything.
+  // A client may also abort at its own time limit. Then its error may mean anything.
   if (isRaw) operation.errors.recordRaw(isAborted ? undefined : report);
   attempt.recordOutcome(failure, attempt.context.client?.errorOf(attempt.init) ?? error, response);
   return error;
@@ -81,7 +81,7 @@ export function failed(attempt: Attempt, cause: unknown, response?: Response): u
   attempt.end();
   if (signal?.aborted) {
     const failure = failureOfAbort(signal.reason, lateness(attempt, response));
-    // A time limit of the app's own, of 50 ms maybe, says nothing of the server.
+    // The app's own time limit, maybe of 50 ms, says nothing about the server.
     sending?.end(failures.aborted);
     const reason = operation.errors.abortBy(signal, { request, operation, failure });
     return recordFailure(attempt, reason, failure);
@@ -98,7 +98,7 @@ export function failed(attempt: Attempt, cause: unknown, response?: Response): u
   return fail(attempt, NetworkError, what, failures.network, { cause });
 }
 
-/** The failure of an attempt that takes too long: that of its headers, where they have shown one. */
+/** The failure of an attempt that takes too long: that of its headers, if they meant one. */
 const lateness = ({ failure }: Attempt, response: Response | undefined): Failure =>
   failure ?? {
     kind: 'timeout',
@@ -106,10 +106,10 @@ const lateness = ({ failure }: Attempt, response: Response | undefined): Failure
     processed: response ? processedAtHeaders(response) : 'unknown',
   };
 
-/** Its time limit is over. */
+/** Makes the error of an attempt whose time limit is over. */
 function failLate(attempt: Attempt, response: Response | undefined): Error {
   const { bytes, silence, sending } = attempt;
-  // Its body may take longer than that, which is no fault of the server's.
+  // Its own body may take that long, which is not the server's fault.
   const isUploading = !response && mayBeUploading(bytes, silence.headersMs);
   if (isUploading) sending?.end(failures.aborted);
   const cause = inDevelopment(() => passedBy(attempt, !!response, isUploading));
@@ -121,7 +121,7 @@ function failLate(attempt: Attempt, response: Response | undefined): Error {
 const standard =
   /^(|Failed to fetch|fetch failed|Load failed|Network request failed|NetworkError when .*)$/;
 
-/** A cause that says more than that it failed is part of the message. */
+/** The message of a cause, if it says more than that the request failed. */
 function moreOf(cause: unknown): string {
   const { message, cause: root } = Object(cause) as { message?: unknown; cause?: unknown };
   const said = [message, (Object(root) as { message?: unknown }).message].find(
@@ -142,7 +142,7 @@ function passedBy(
   return limitPassed(`${name}: no headers`, headersMs, body);
 }
 
-/** All of the body is there, and cannot be parsed: the error stays itself. */
+/** Records that a complete body cannot be parsed. @returns the same error. */
 export function notParsed(
   attempt: Attempt,
   cause: unknown,
@@ -150,7 +150,7 @@ export function notParsed(
   text?: string,
 ): unknown {
   const failure = brokenBody(attempt, response);
-  // Something else than the server may have answered, unless it says nothing at all.
+  // Something else than the server may have answered, unless the body is empty.
   const isItsOwn = isJsonAnswer(response) || text?.trim() === '';
   const processed = isItsOwn ? failure.processed : 'unknown';
   return recordFailure(attempt, cause, attempt.failure ?? { ...failure, processed });
@@ -160,8 +160,8 @@ const brokenBody = ({ failure }: Attempt, response: Response): Failure =>
   failure ?? { kind: 'body', status: response.status, processed: processedAtHeaders(response) };
 
 /**
- * Says, once per origin, what a cross-origin page cannot see: a Retry-After that is not exposed,
- * and an answer without CORS headers, which looks like no answer. For development.
+ * Warns, once for each origin, of what a cross-origin page cannot see: a Retry-After that is not exposed, or an answer
+ * without CORS headers, which looks like no answer. Only in development.
  */
 export function hintAtCors(
   instance: object,
@@ -201,7 +201,7 @@ export function hintAtCors(
   }
 }
 
-/** The answer where a page that was to be left has stayed; else throws what the rejection means. */
+/** The answer to a request that broke off while the page seemed to close, but stayed. Otherwise throws the error of the rejection. */
 export async function recoverRejection(
   attempt: Attempt,
   rejection: unknown,
@@ -217,7 +217,7 @@ export async function recoverRejection(
     cause = error;
   }
   const asked = signal.aborted ? undefined : refusalOf(attempt, cause, wasSpent, reports);
-  // The time limit holds for what is read meanwhile.
+  // The time limit also holds for the file that is read meanwhile.
   const refusal =
     asked instanceof Promise ? await attempt.untilStopped(asked).catch(() => undefined) : asked;
   attempt.end();
@@ -226,6 +226,6 @@ export async function recoverRejection(
     : failed(attempt, cause);
 }
 
-/** The operation that it is thrown into, which may be another than its own, is not tried again. */
+/** The error of a request that is no longer wanted. The operation that it is thrown into, maybe another one, is not retried. */
 export const dropped = (request: SteadyRequest, signal?: AbortSignal): unknown =>
   request.operation.errors.abortUnsent(request, signal?.aborted ? signal : {});

@@ -18,15 +18,15 @@ type Bytes = Uint8Array<ArrayBuffer>;
 const readers = ['arrayBuffer', 'blob', 'bytes', 'formData', 'json', 'text'] as const;
 type ReaderName = (typeof readers)[number];
 
-/** Makes of a text the value that `json` returns. */
+/** Makes the value of `json` from a text. */
 type Parse = (text: string) => unknown;
 
-/** An answer as its transport has made it. */
+/** An answer as the transport returned it. */
 interface Source {
   readonly target: object;
-  /** Where its own members are found: its prototype if it is native, else the answer itself. */
+  /** The object with its own members: its prototype if it is native, otherwise the answer itself. */
   readonly native: object;
-  /** Its body, where that has several readers. */
+  /** Its body, if that has several readers. */
   kept?: KeptBody;
 }
 
@@ -39,7 +39,7 @@ const own = ({ native, target }: Source, name: string): unknown =>
 const callOwn = (source: Source, name: string): unknown =>
   (own(source, name) as () => unknown).call(source.target);
 
-/** Makes the value of a reader: of bytes or, where an answer has no stream, of what its own reader has returned. */
+/** Makes the value of a reader, from bytes or, for an answer without a stream, from the result of its own reader. */
 function convert(content: unknown, name: ReaderName, headers: Headers, parse: Parse): unknown {
   if (!ArrayBuffer.isView(content)) return name === 'json' ? parse(content as string) : content;
   const bytes = content as Bytes;
@@ -57,10 +57,10 @@ function isByteStream(stream: ReadableStream): boolean {
   }
 }
 
-/** One guarded answer, or a clone of one, and all that is read of it. */
+/** Guards one answer, or a clone of one, while it is read. */
 export class Guard {
   readonly response: Response;
-  /** The answer that was handed out first, of which this may be a clone: an error of either names it. */
+  /** The answer that was handed out first. Errors of this one and of its clones have it as their `response`. */
   readonly #original: Response;
   readonly #attempt: Attempt;
   readonly #source: Source;
@@ -81,7 +81,7 @@ export class Guard {
     return new Guard(attempt, this.#source, this.response).response;
   }
 
-  /** One of its readers has taken all of its body, or is about to. */
+  /** Whether one of its readers has read all of its body, or is about to. */
   get isRead(): boolean {
     return this.#isRead;
   }
@@ -92,17 +92,17 @@ export class Guard {
 
   get body(): unknown {
     const body = own(this.#source, 'body');
-    // That of Node is left as it is: it has other readers.
+    // A Node stream is left as it is, because it has other methods.
     if (!this.#source.kept && !isWebStream(body)) return body;
     return (this.#body ??= this.#createStream(body));
   }
 
-  /** Whether its body comes part by part. Costs no stream. */
+  /** Whether its body arrives in parts. Creates no stream. */
   get isStreaming(): boolean {
     return isStreaming(own(this.#source, 'body'));
   }
 
-  /** Whether what its own reader returns is the content, whatever its body is. */
+  /** Whether its own reader gives the content, whatever its body is: that of a mock, or of an interceptor. */
   #isOwn(name: ReaderName): boolean {
     const { kept, native, target } = this.#source;
     if (native !== target || kept) return false;
@@ -110,16 +110,16 @@ export class Guard {
     return isMocked || (target as Readers)[name] !== readersBeneath(target)[name];
   }
 
-  /** Makes the value of its JSON for its own reader: a good answer is read as `steady.json` reads it, a failure natively. */
+  /** How `response.json()` parses: a good answer as `steady.json` does, a failure natively. */
   get parse(): Parse {
     const { failure, request } = this.#attempt;
     return failure || request.isRaw ? JSON.parse : parseContent;
   }
 
-  /** Reads all of it. `parse` makes the value of its JSON. */
+  /** Reads all of its body. `parse` makes the value of its JSON. */
   async read(name: ReaderName, parse: Parse): Promise<unknown> {
     const isOwn = this.#isOwn(name);
-    // An interceptor may have read the body itself.
+    // The reader of an interceptor may have read the body before.
     if (!isOwn) this.#refuseUsed(name);
     const attempt = this.#attempt;
     const original = this.#original;
@@ -128,7 +128,7 @@ export class Guard {
       content = await this.#receive(name, isOwn);
     } catch (cause) {
       if (isOwn && !attempt.signal.aborted) {
-        // There is nothing that it could read.
+        // Without a body its own reader fails.
         if (parse === parseContent && own(this.#source, 'body') === null) return null;
         throw notParsed(attempt, cause, original);
       }
@@ -136,7 +136,7 @@ export class Guard {
     }
     attempt.end();
     if (isOwn) return content;
-    // In two steps, so that what cannot be parsed is told from what did not arrive.
+    // In two steps, so that a body that cannot be parsed differs from one that did not arrive.
     try {
       return await convert(content, name, original.headers, parse);
     } catch (error) {
@@ -150,7 +150,7 @@ export class Guard {
     const source = this.#source;
     const { native, target } = source;
     const isNative = native !== target;
-    // The clones of others wait for each other (node-fetch).
+    // Clones of other implementations wait for each other (node-fetch).
     if (!isNative && this.isStreaming && !this.#isOwn('json')) this.#keep();
     if (source.kept) {
       source.kept.share();
@@ -162,22 +162,22 @@ export class Guard {
     return copyReport(this.response, made);
   }
 
-  /** A reader has taken its body. */
+  /** Whether a reader has taken its body. */
   get isTaken(): boolean {
     return this.#isRead || !!this.#body?.locked;
   }
 
-  /** Reads more than so many bytes ahead, or all of it, or until a part is enough. @returns whether that was all. */
+  /** Reads ahead until there are more than `mostBytes`, the body ends, or `isEnough` accepts a part. @returns whether it has ended. */
   readAhead(mostBytes: number, isEnough?: (part: Bytes) => boolean): Promise<boolean> {
     return this.#attempt.awaitBody(this.#keep().readAhead(mostBytes, isEnough));
   }
 
-  /** From now on its body has several readers. */
+  /** Keeps its body from now on, so that it can have several readers. */
   #keep(): KeptBody {
     return (this.#source.kept ??= new KeptBody(this.#open() as PartReader));
   }
 
-  /** Takes hold of its body; undefined where that does not come part by part. */
+  /** Locks its body; undefined if that does not arrive in parts. */
   #open(): PartReader | undefined {
     const { kept } = this.#source;
     if (kept) return kept.openBody();
@@ -186,23 +186,23 @@ export class Guard {
   }
 
   async #receive(name: ReaderName, isOwn = false): Promise<unknown> {
-    // It is not seen whether parts of the body come.
+    // Its own reader does not show whether parts arrive.
     if (isOwn && this.isStreaming) this.#attempt.allowQuiet();
     const reader = isOwn ? undefined : this.#open();
-    // That of React Native fails on an empty text.
+    // React Native's `json()` fails on an empty text.
     const reading = name === 'json' && !isOwn ? 'text' : name;
     if (!reader) return this.#attempt.awaitBody(callOwn(this.#source, reading));
     this.#isRead = true;
     try {
       return await this.#attempt.awaitBody(readAll(reader));
     } catch (cause) {
-      // Its source may ignore the signal.
+      // The source may ignore the signal.
       reader.cancel(cause).catch(() => {});
       throw cause;
     }
   }
 
-  /** The same of the answer to a request that was sent again, because the page that was to be left has stayed. */
+  /** The same for the answer to a request that was sent again, because the page seemed to close, but stayed. */
   async #receiveAgain(name: ReaderName, cause: unknown): Promise<unknown> {
     const attempt = this.#attempt;
     const { outlive } = attempt.context;
@@ -220,7 +220,7 @@ export class Guard {
       throw new TypeError(`${name}: the body was read, or is being read`);
   }
 
-  /** The same bytes, none of them ahead: the source is locked by the first read only. */
+  /** A stream of the same bytes. It reads nothing ahead, and only its first read locks the source. */
   #createStream(body: unknown): ReadableStream<Bytes> {
     const attempt = this.#attempt;
     let reader: PartReader | undefined;
@@ -228,11 +228,11 @@ export class Guard {
     const isBytes = isWebStream(body) && isByteStream(body);
     return new ReadableStream(
       {
-        // As the source, so that a reader may bring its own buffer.
+        // The same type as the source, so that a reader may bring its own buffer.
         type: (isBytes ? 'bytes' : undefined) as 'bytes',
         pull: async (controller) => {
-          // Only now, for a clone in between puts another stream in its place. That it is locked is
-          // the caller's doing, and stays the native error.
+          // Opened only now, because a clone in between replaces the stream. If the caller has locked it, the
+          // native error is right.
           const source = (reader ??= this.#open() as PartReader);
           if (mayBeStream(this.#original)) attempt.allowQuiet();
           try {
@@ -242,13 +242,13 @@ export class Guard {
               return controller.enqueue(isBytes && this.#source.kept ? value.slice() : value);
             attempt.end();
             controller.close();
-            // A reader with a buffer of its own is told by giving that back.
+            // A reader with its own buffer gets that back.
             controller.byobRequest?.respond(0);
           } catch (cause) {
             if (isCancelled) return;
             await attempt.context.outlive?.resend(attempt, this.#original, false);
             controller.error(failed(attempt, cause, this.#original));
-            // Its source may ignore the signal.
+            // The source may ignore the signal.
             source.cancel(cause).catch(() => {});
           }
         },
@@ -264,12 +264,12 @@ export class Guard {
 
 const guards = createSlot<object, Guard>();
 
-/** The guard of an answer that has one: all but opaque ones have. */
+/** The guard of an answer; undefined for an opaque one. */
 export const findGuard: (response: object) => Guard | undefined = guards.get;
 
 const guardOf = guards.get as (response: object) => Guard;
 
-/** The members that are ours, whatever the answer is. */
+/** The members that replace those of an answer. */
 const members: object & ThisType<Response> = {
   clone() {
     return guardOf(this).clone();
@@ -290,7 +290,7 @@ for (const name of readers) {
   Object.assign(members, { [name]: value });
 }
 
-/** Those of them that an answer has itself. */
+/** The members that this answer has, too. */
 function membersOf(answer: object): PropertyDescriptorMap {
   const all = Object.entries(Object.getOwnPropertyDescriptors(members));
   return Object.fromEntries(all.filter(([name]) => name in answer));
@@ -298,7 +298,7 @@ function membersOf(answer: object): PropertyDescriptorMap {
 
 const prototypes = new WeakMap<object, object>();
 
-/** Puts our members over those of a native answer, which stays the same object. */
+/** Overlays our members on a native answer, which stays the same object. */
 function overlay(response: Response, native: object): Response {
   let prototype = prototypes.get(native);
   if (!prototype)
@@ -308,7 +308,7 @@ function overlay(response: Response, native: object): Response {
 
 const facts = ['headers', 'ok', 'redirected', 'status', 'statusText', 'type', 'url'];
 
-/** An answer that inherits from another one, and has our members, and its own facts, in their places. */
+/** An answer that inherits from another one, with our members, and with its facts as own properties. */
 function wrap(source: Source): Response {
   const fact = (name: string) => [name, { value: own(source, name), configurable: true }];
   const descriptors = Object.fromEntries(facts.map(fact)) as PropertyDescriptorMap;
@@ -317,14 +317,14 @@ function wrap(source: Source): Response {
 
 type Readers = Readonly<Record<ReaderName, unknown>>;
 
-/** The platform's own readers of an answer: an interceptor, a proxy or a subclass may have put others over them. */
+/** The platform's own readers of an answer. An interceptor, a proxy or a subclass may have overridden them. */
 function readersBeneath(given: object): Readers {
   let at: object | null = given;
   while (at && !Object.hasOwn(at, 'status')) at = Object.getPrototypeOf(at) as object | null;
   return (at ?? given) as Readers;
 }
 
-/** Those of the platform keep all they have out of sight; polyfills, and what tests make by hand, do not. */
+/** Whether an answer is the platform's own. Its state is private; polyfills and mocks have own properties. */
 function hasNativeShape(given: Response): boolean {
   const isBare = Object.isExtensible(given) && Object.keys(given).length === 0;
   const isOfPlatform = Object.prototype.toString.call(given) === '[object Response]';
@@ -335,15 +335,15 @@ function hasNativeShape(given: Response): boolean {
 }
 
 /**
- * Makes every way of reading an answer see each part as it comes, and report a late or broken body as our
- * error. A native Response stays the same object: only its prototype is one of ours, which costs less than a
- * copy. Any other answer is wrapped: its own methods run on itself.
+ * Guards an answer: each of its readers then counts the parts as they arrive, and reports a late or broken body as our
+ * error. A native Response stays the same object, and only gets a prototype of ours, which costs less than a copy. Any
+ * other answer is wrapped, and its own methods run on itself.
  */
 export function guardAnswer(attempt: Attempt, given: Response): Response {
-  // A transport may answer with what it has given before.
+  // A transport may return the same answer again.
   const known = guards.get(given);
   const isNative = !known && hasNativeShape(given);
-  // Of an opaque answer nothing can be read.
+  // An opaque answer cannot be read.
   if (isNative && given.status === 0) return given;
   if (known) return known.handTo(attempt);
   if (isNative) return guard(attempt, given, Object.getPrototypeOf(given) as object);
@@ -352,7 +352,7 @@ export function guardAnswer(attempt: Attempt, given: Response): Response {
   return guard(attempt, target);
 }
 
-/** Guards an answer as its transport has made it. `native` is the prototype of a native one. */
+/** Guards an answer of the transport. `native` is the prototype of a native one. */
 function guard(attempt: Attempt, target: Response, native?: object, original?: Response): Response {
   attempt.openBody();
   const source = { target, native: native ?? target };
@@ -360,7 +360,7 @@ function guard(attempt: Attempt, target: Response, native?: object, original?: R
   return new Guard(attempt, source, response, original).response;
 }
 
-/** Reads an answer as JSON. One without content is null. One that an extension gives in the place of a refusal has no guard. */
+/** Reads an answer as JSON; null without content. An answer that an extension returns in place of a refusal has no guard. */
 export function readJson(response: Response): Promise<unknown> {
   return findGuard(response)?.read('json', parseContent) ?? response.text().then(parseContent);
 }

@@ -1,35 +1,34 @@
 import { sizeOf, unknownBytes } from '../../lib/body-parts.ts';
 import { defaultTimeoutMs, type Policy } from '../../policy/options.ts';
 
-/** A body of so many bytes goes in one packet: nothing is added for it. */
+/** A body up to this size is one packet, and adds nothing to the limit. */
 const packetBytes = 1400;
-/** The slowest line that is believed in: 2G. */
+/** The slowest connection that is assumed: 2G. */
 const slowestBytesPerMs = 8;
 
 /**
- * A limit ends a write that may not be sent twice for good, and most often after it was done. So the default is longer
- * for it; told by its value, because an app may spread a preset.
+ * The default for a write that must not be sent twice. A shorter limit would end it for good, usually after the server did
+ * it. The default is recognised by its value, because an app may spread a preset.
  */
 const unrepeatableMs = 60_000;
-/** The limit of an operation is doubled so often: what has not answered by then is not slow, and hangs. */
+/** How often the limit of an operation is doubled. A server that has not answered by then is not slow, but hangs. */
 const mostDoublings = 2;
 
 /** The facts that the time limit of an attempt depends on. */
 export interface Limited {
-  /** Its operation sends it again, if it is late. */
+  /** Its operation sends it again if it is late. */
   readonly isRepeated: boolean;
   /** How many attempts of its operation were late. */
   readonly timeouts: number;
-  /** How long its endpoint takes as a rule, in milliseconds; undefined where that is not known. */
+  /** The usual latency of its endpoint, in milliseconds; undefined if not known. */
   readonly usualMs: number | undefined;
   /** @default 1 */
   readonly factor?: number | undefined;
 }
 
 /**
- * How long the headers of an answer are waited for, in milliseconds: as long as the policy says, and the time
- * that the body takes at `uploadBytesPerSecond`; longer after the first attempts that were late, and where the
- * endpoint is known to take longer.
+ * The time limit for the headers of an answer, in milliseconds: that of the policy, and the time that the body takes at
+ * `uploadBytesPerSecond`. It is longer after the first attempts that were late, and for an endpoint that is usually slow.
  */
 export function headersLimitOf(
   { timeout, uploadBytesPerSecond }: Pick<Policy, 'timeout' | 'uploadBytesPerSecond'>,
@@ -39,14 +38,14 @@ export function headersLimitOf(
   const givenMs = typeof timeout === 'object' ? timeout.headersMs : timeout;
   const leastMs = isRepeated || timeout !== defaultTimeoutMs ? givenMs : unrepeatableMs;
   const uploadMs = bytes > packetBytes ? Math.ceil((bytes / uploadBytesPerSecond) * 1000) : 0;
-  // After that it is short again, so that more retries begin before the deadline. A body may be on its way that long.
+  // After that it is short again, so that more retries begin before the deadline; but not for a large body.
   const isHanging = timeouts > mostDoublings && !uploadMs;
   const doublings = isHanging ? 0 : Math.min(timeouts, mostDoublings);
   const limitMs = factor * 2 ** doublings * (leastMs + uploadMs);
   return usualMs > limitMs ? 2 * usualMs : limitMs;
 }
 
-/** Whether so large a body may still be on its way at the end of that limit: then the server owes no answer yet. */
+/** Whether a body of this size may still be on its way at the end of the limit. Then the server owes no answer yet. */
 export const mayBeUploading = (bytes: number, limitMs: number): boolean =>
   bytes > slowestBytesPerMs * limitMs;
 
@@ -55,7 +54,7 @@ type BodyInput = readonly [
   init: { readonly body?: BodyInit | null | undefined },
 ];
 
-/** The size of the body that fetch sends of its two arguments, in bytes; of a text in a Request, until that is measured, 0. */
+/** The size of the body that fetch sends, in bytes; 0 for a text in a Request, until that is measured. */
 export function bodyBytes(...[input, { body }]: BodyInput): number {
   if (body !== undefined && body !== null) return sizeOf(body);
   const { body: stream, headers } = Object(input) as Partial<Request>;
@@ -64,13 +63,13 @@ export function bodyBytes(...[input, { body }]: BodyInput): number {
   return stream && !isText(headers) ? unknownBytes : 0;
 }
 
-/** The size of a text in a Request, which does not say it. Undefined where `bodyBytes` knows more, or the text is gone. */
+/** Measures a text in a Request, which does not tell its size. Undefined if `bodyBytes` knows the size, or the text was used. */
 export function measureText(...[input, { body }]: BodyInput): Promise<number> | undefined {
   const { body: stream, headers, bodyUsed } = Object(input) as Partial<Request>;
   const isGone = !stream || stream.locked || bodyUsed;
   const isKnown = (body !== undefined && body !== null) || headers?.has('content-length');
   if (isGone || isKnown || !isText(headers)) return undefined;
-  // A copy: that of a file would be large.
+  // Only for texts, because the copy of a file would be large.
   return (input as Request)
     .clone()
     .arrayBuffer()

@@ -1,12 +1,12 @@
 import { originOf } from '../../lib/input/url.ts';
 
-/** A request in its line. */
+/** A request that may wait for a connection. */
 export interface Queued {
-  /** It has its place: silence from now on is its own. Called again, the limit starts anew. */
+  /** It has a connection: its time limit starts now. A second call starts it anew. */
   readonly awaitHeaders: () => void;
-  /** It has never waited: its limit counts from its sending. */
+  /** It never had to wait: its time limit counts from when it was sent. */
   readonly awaitHeadersSinceSent: () => void;
-  /** A body has taken its place: it waits. */
+  /** A body has taken its connection, so it waits again. */
   readonly awaitNothing: () => void;
 }
 
@@ -16,18 +16,18 @@ const http1Places = 6;
 const multiplexedPlaces = 100;
 
 /**
- * Our requests to one origin, in the order of sending. The browser sends only so many at once: those behind
- * wait for ours in front, which says nothing of the server. The time limit of a request starts with its place.
+ * Our requests to one origin, in the order of sending. The browser has only a few connections, so later requests wait for
+ * earlier ones, which says nothing about the server. The time limit of a request starts when it gets a connection.
  */
 export class Line {
   #places = http1Places;
-  /** Those without an answer, in the order of sending. The first have places. */
+  /** The requests without an answer, in the order of sending. The first ones have connections. */
   readonly #unanswered = new Map<Queued, 'placed' | 'waiting' | 'probe'>();
-  /** Those whose body is being read: it takes a place until it ends. */
+  /** The requests whose body is being read. Each body takes a connection until it ends. */
   readonly #bodies = new Set<Queued>();
 
   /**
-   * A request is handed to the transport. A probe is timed at once: others wait for its answer.
+   * Adds a request that is handed to the transport. A probe is timed at once, because others wait for its answer.
    *
    * @returns whether it waits.
    */
@@ -38,22 +38,22 @@ export class Line {
     return this.#unanswered.get(request) === 'waiting';
   }
 
-  /** Its headers have come. Until its body is read, it is taken for a small one, which takes no place. */
+  /** Called when its headers have arrived. Until its body is read, it counts as a small one, which takes no connection. */
   receiveHeaders(request: Queued, { headers }: Response): void {
-    // An answer from the network to one behind: there are more places.
+    // The network has answered a request that should have been waiting: there are more connections.
     const hasOvertaken = this.#isBehind(request) && !mayBeStored(headers);
     this.#unanswered.delete(request);
     if (!hasOvertaken) this.#advance();
     else this.#widen(this.#places < multiplexedPlaces ? multiplexedPlaces : Infinity);
   }
 
-  /** Its body is being read. */
+  /** Called when its body is being read. */
   startBody(request: Queued): void {
     this.#bodies.add(request);
     this.#advance();
   }
 
-  /** It has ended, however: told again, nothing happens. */
+  /** Called when it has ended. A second call does nothing. */
   end(request: Queued): void {
     const hadBody = this.#bodies.delete(request);
     if (this.#unanswered.delete(request) || hadBody) this.#advance();
@@ -64,7 +64,7 @@ export class Line {
     if (this.#places < multiplexedPlaces) this.#widen(multiplexedPlaces);
   }
 
-  /** Whether those in front of it have all places. */
+  /** Whether earlier requests have all connections. */
   #isBehind(request: Queued): boolean {
     let room = this.#places - this.#bodies.size;
     for (const one of this.#unanswered.keys()) {
@@ -74,7 +74,7 @@ export class Line {
     return false;
   }
 
-  /** There have been more places all the time: what has counted as waiting was out. */
+  /** There were more connections all the time: requests that counted as waiting were under way. */
   #widen(places: number): void {
     this.#places = places;
     this.#advance();
@@ -82,7 +82,7 @@ export class Line {
       if (state !== 'waiting') request.awaitHeadersSinceSent();
   }
 
-  /** Gives the places to the first ones. */
+  /** Gives the connections to the first requests. */
   #advance(): void {
     let room = this.#places - this.#bodies.size;
     for (const [request, state] of this.#unanswered) {
@@ -97,12 +97,12 @@ export class Line {
   }
 }
 
-/** The lines of all origins. */
+/** The lines of all origins, one each. */
 export class Lines {
   readonly #byOrigin = new Map<string, Line>();
   #isWatching = false;
 
-  /** A request with this URL is handed to the transport. @returns the line that it is in. */
+  /** Adds a request that is handed to the transport. @returns its line. */
   join(url: string, request: Queued, isProbe: boolean): Line {
     const line = this.#lineOf(url);
     if (line.add(request, isProbe)) this.#watch();
@@ -116,7 +116,7 @@ export class Lines {
     return line;
   }
 
-  /** Reads from the browser which origins speak HTTP/2 or 3. One that does not allow it shows that by its answers. */
+  /** Reads from the browser which origins use HTTP/2 or 3. If an origin hides that, its answers show it. */
   #watch(): void {
     const types = globalThis.PerformanceObserver?.supportedEntryTypes;
     if (this.#isWatching || !types) return;
@@ -132,7 +132,7 @@ export class Lines {
   }
 }
 
-/** Whether an answer may come from the browser's cache (RFC 9111 §4.2): that takes no place. */
+/** Whether an answer may come from the browser's cache (RFC 9111 §4.2), which needs no connection. */
 function mayBeStored(headers: Headers): boolean {
   const isFresh = /max-age=0*[1-9]|immutable/i.test(headers.get('cache-control') ?? '');
   return isFresh || (headers.get('expires') ?? headers.get('last-modified')) !== null;

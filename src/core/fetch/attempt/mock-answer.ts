@@ -13,8 +13,8 @@ function headersOf(given: unknown): Headers {
 }
 
 /**
- * For development: an answer that a test has made by hand, with all that it lacks. It needs no more than a
- * status, `ok` or a reader. Any other answer stays itself.
+ * For development: completes an answer that a test has made by hand, which needs only a status, `ok` or a reader. Any
+ * other answer stays as it is.
  */
 export function completeMock(given: Response): Response {
   const isPlain = Object.getPrototypeOf(given) === Object.prototype;
@@ -33,7 +33,7 @@ export function completeMock(given: Response): Response {
     body,
     clone: () => complete,
     headers: headersOf(mock.headers),
-    // Each can be made of the other.
+    // Each can be made from the other.
     json: reader('json', async () => JSON.parse(`${await mock.text?.()}`) as unknown),
     ok: mock.ok ?? (status >= 200 && status <= 299),
     status,

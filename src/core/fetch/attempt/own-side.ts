@@ -21,10 +21,9 @@ interface Refusal {
 type RefusedAttempt = Pick<Attempt, 'context' | 'request' | 'init' | 'ownFailure'>;
 
 /**
- * The error of a request that our own side did not send: the program, the browser, a file that is gone,
- * or an interceptor of a test. Undefined where it may have been sent; a promise only where a file or the
- * browser is asked. Called after fetch has rejected, because a browser's error is the same as that of a
- * failed network.
+ * The error of a request that our own side did not send, because of the program, the browser, a missing file, or an
+ * interceptor of a test. Undefined if it may have been sent; a promise only if a file or the browser must be asked. Called
+ * after fetch has rejected, because the browser's error is the same as for a failed network.
  */
 export function refusalOf(
   attempt: RefusedAttempt,
@@ -36,7 +35,7 @@ export function refusalOf(
   const { input, isLocal } = request;
   const failed = failedStream(attempt);
   if (failed) return { error: failed.error instanceof Error ? failed.error : cause };
-  // The error of fetch says what is wrong with the arguments.
+  // Fetch's own error says what is wrong with the arguments.
   if (wasSpent || !isSendable(input, init) || context.client?.isUnsent(cause, init))
     return { error: cause };
   if (process.env.NODE_ENV !== 'production') {
@@ -49,18 +48,18 @@ export function refusalOf(
     : undefined;
 }
 
-/** The error of a stream of the app's that has failed. One of Node says so itself. */
+/** The failure of the app's own stream. A Node stream reports its failure itself. */
 function failedStream({ ownFailure, init: { body } }: RefusedAttempt): Failed | undefined {
   const { errored } = Object(body) as { readonly errored?: unknown };
   return ownFailure ?? (errored ? { error: errored } : undefined);
 }
 
-/** For development: the error of what an interceptor of a test, or a rule of fetch, refuses. No such interceptor is in a production build. */
+/** For development: the error of an interceptor of a test, or the rule of fetch that forbids the request. */
 function explain(attempt: RefusedAttempt, cause: unknown): unknown {
   const { context, init } = attempt;
   const isSystem = !context.client && context.transport === systemTransport;
   const root = isSystem ? interceptorError(cause) : undefined;
-  // Which file it is says more.
+  // The name of the file says more.
   const isFile = root?.name === 'NotReadableError' && filesIn(init.body).length > 0;
   if (root && !isFile) return root === cause ? cause : new TypeError(root.message, { cause });
   const rule = ruleAgainst(attempt);
@@ -81,11 +80,11 @@ async function findRefusal(
   };
 }
 
-/** For development. An adapter has an error of its own client. */
+/** For development: makes the error of a request that was not sent. An adapter makes an error of its client. */
 const notSent = (rule: string, { context }: RefusedAttempt, cause: unknown): unknown =>
   context.client ? cause : new TypeError(`steady.fetch: not sent, because ${rule}.`, { cause });
 
-/** For development: the rule that forbids this request, wherever it goes. */
+/** For development: the rule of fetch that forbids this request. */
 function ruleAgainst({ request: { input, url, isLocal }, init }: RefusedAttempt): string | false {
   const { protocol = '', port = '', origin } = toUrl(url) ?? {};
   if (!/^(https?|data|blob|about):$/.test(protocol)) return `fetch does not support ${protocol}`;
@@ -98,15 +97,14 @@ function ruleAgainst({ request: { input, url, isLocal }, init }: RefusedAttempt)
   return isLocal && 'nothing is kept under this URL';
 }
 
-/** A browser sends no longer body with `keepalive`. */
+/** Whether the body is too long for `keepalive`. */
 const isTooLong = (input: RequestInfo | URL, init: RequestInit): boolean =>
   !!optionOf(input, init, 'keepalive') && isEngine() && sizeOf(init.body) > maxKeepaliveBytes;
 
 /**
- * Whether a rejection may be our own side's doing, so that it says nothing of the server or the network:
- * something is demanded of the answer (its hash, its origin, no redirect), or the browser refuses what it
- * does not let us see (the stream or the Request may fail, other bodies use up the quota of `keepalive`, an
- * https page asks http).
+ * Whether our own side may have caused a rejection, so that it says nothing about the server or the network. Either the
+ * request has a condition on the answer (its hash, its origin, no redirect), or the browser may have refused it without
+ * telling (the stream or the Request fails, other bodies use up the quota of `keepalive`, an https page requests http).
  */
 export function mayBeRefused({
   request: { input, init: given, url },
@@ -127,21 +125,21 @@ export function mayBeRefused({
   );
 }
 
-/** In Node: codes of errors by which a request was refused before it was sent. */
+/** In Node: error codes that mean that a request was refused before it was sent. */
 const refusedCode = /^(UND_)?ERR_(INVALID|NOT_SUPPORTED|REQ|NOCK)/;
 
 /**
- * In Node: the error of an interceptor in the place of fetch (MSW, nock), or of fetch for a request that it
- * cannot send. Those of a network have a code, or the name of a platform's error.
+ * In Node: the error of an interceptor (MSW, nock), or of fetch for a request that it cannot send. Errors of the network
+ * have a code, or the name of a platform's error.
  */
 function interceptorError(cause: unknown): Foreign | undefined {
   const { process: node } = globalThis as { process?: { versions?: { node?: string } } };
   const error = node?.versions?.node ? (cause as Foreign | undefined) : undefined;
   const root = typeof error?.cause?.message === 'string' ? error.cause : error;
-  // By what it has: it may be of another realm.
+  // Recognised by its members, because it may be from another realm.
   if (typeof root?.message !== 'string') return undefined;
   const { name = '', code } = root;
-  // That of a DOMException is 0, as of a file in a Request that cannot be read.
+  // A DOMException has code 0, for instance for an unreadable file in a Request.
   const isRefused = !code
     ? !/^(|Type|HTTPParser|Network|Abort|Timeout)Error$/.test(name)
     : refusedCode.test(`${code}`) || /Not(Allowed|Matched)Error$/.test(name);
@@ -163,13 +161,13 @@ export interface CspReports {
 }
 
 /**
- * Listens for what the page's Content-Security-Policy blocks: WebKit, and Firefox after a redirect, report
- * it before they reject, the others one task later. Undefined where no engine enforces one.
+ * Listens for requests that the page's Content-Security-Policy blocks. WebKit, and Firefox after a redirect, report them
+ * before fetch rejects, the others one task later. Undefined outside a browser engine.
  */
 export function watchCsp(): CspReports | undefined {
   if (!isEngine()) return undefined;
   const blocked: string[] = [];
-  // A policy that only reports blocks nothing, and an image may have the URL of a request.
+  // Not of a report-only policy, which blocks nothing; nor of an image with the same URL.
   const listener = (event: SecurityPolicyViolationEvent): void =>
     void (
       event.disposition === 'enforce' &&
@@ -183,12 +181,12 @@ export function watchCsp(): CspReports | undefined {
 const report = 'securitypolicyviolation';
 
 /**
- * Whether the page's Content-Security-Policy has forbidden this request. Asked when fetch has just
- * rejected: the error is that of a failed network, and the browser may say more one task later. A
- * message waits for that task, not a timer: those are slow in a hidden tab, and faked in tests.
+ * Whether the page's Content-Security-Policy has blocked this request. Called when fetch has just rejected, because its
+ * error is the same as for a failed network, and the report may come one task later. A message waits for that task; a
+ * timer would be slow in a hidden tab, and faked in tests.
  *
- * The URL must be the same, for another request may be blocked at the same time. After a redirect
- * the browser tells the first one: where it must not go on, it would not get any further next time.
+ * The URL must be the same, because another request may be blocked at the same time. After a redirect, the report has the
+ * first URL.
  */
 async function isBlockedByCsp(url: string, reports: CspReports | undefined): Promise<boolean> {
   const target = toUrl(url);
@@ -200,7 +198,7 @@ async function isBlockedByCsp(url: string, reports: CspReports | undefined): Pro
     port2.postMessage(0);
   });
   port1.close();
-  // A report has the URL without its fragment, and of a URL without a host only the scheme.
+  // A report has the URL without its fragment; for a URL without a host, only the scheme.
   target.hash = '';
   return reports.blocked.some((uri) => uri === target.href || `${uri}:` === target.protocol);
 }

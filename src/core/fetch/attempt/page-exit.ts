@@ -6,9 +6,9 @@ import type { Attempt } from './attempt.ts';
 import { classifyStatus, succeeded } from './classify.ts';
 
 /**
- * Call it for every request, and every body, that has broken off. If the page may be on its way out, the request
- * stays open until the fate of the page is known. If the page stays, and all of the answer is wanted, the request is
- * sent again where that does no harm. Otherwise its outcome stays unknown, and there is no answer.
+ * Called for every request, and every body, that has broken off. If the page may be closing, the request stays open until
+ * that is known. If the page stays, and the whole answer is wanted, the request is sent again if that does no harm.
+ * Otherwise its outcome stays unknown, and there is no answer.
  */
 export async function outlivePage(
   attempt: Attempt,
@@ -20,7 +20,7 @@ export async function outlivePage(
   if (!fate) return undefined;
   const cutOffAt = clock.now();
   attempt.silence.awaitNothing();
-  // It shows nothing, and leaves its place to others.
+  // It says nothing about the server, and frees its slot.
   attempt.sending?.end(failures.aborted);
   await attempt.untilStopped(fate);
   request.operation.pauses.count(cutOffAt, clock.now());
@@ -31,7 +31,7 @@ export async function outlivePage(
   return attempt.transmit();
 }
 
-/** Asks for an answer again whose body has broken off, where the page that was left has stayed. */
+/** Requests an answer again whose body broke off while the page seemed to close, but stayed. */
 export async function resend(
   attempt: Attempt,
   { status }: Response,

@@ -4,7 +4,7 @@ import type { Permit } from '../../origin/ask.ts';
 import type { Outcome } from '../../policy/outcome.ts';
 import type { SteadyRequest } from '../request.ts';
 
-/** Passes the outcome of a request that was sent on to its origin, the limits and the watch over the network. */
+/** Records the outcome of a request that was sent: in its origin, the rate limits and the connectivity. */
 export type RecordOutcome = (
   sending: Sending,
   outcome: Outcome,
@@ -17,9 +17,9 @@ export class Sending {
   readonly request: SteadyRequest;
   readonly admission: Admission;
   readonly permit: Permit;
-  /** The effect that it may have at the server; undefined until it is out. */
+  /** Its possible effect at the server; undefined until it is sent. */
   effect: Effect | undefined;
-  /** When it went out, in epoch milliseconds. */
+  /** When it was sent, in epoch milliseconds. */
   sentAt: number = -Infinity;
   readonly #recordOutcome: RecordOutcome;
   #isEnded = false;
@@ -36,7 +36,7 @@ export class Sending {
     this.#recordOutcome = recordOutcome;
   }
 
-  /** It is handed to its transport. */
+  /** Called when it is handed to the transport. */
   send(now: number): void {
     const { operation, name, isRepeatable, write } = this.request;
     this.sentAt = now;
@@ -44,7 +44,7 @@ export class Sending {
     write?.send();
   }
 
-  /** Records how it has ended, at its headers; only the first outcome counts. One that is not out gives its permit back. */
+  /** Records its outcome, at its headers. Only the first outcome counts. If it was not sent, the permit is returned. */
   end(outcome: Outcome, error?: unknown, response?: Response): void {
     if (this.#isEnded) return;
     this.#isEnded = true;

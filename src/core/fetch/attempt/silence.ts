@@ -2,9 +2,9 @@ import type { Clock } from '../../lib/clock.ts';
 import { TimeLimit } from '../../lib/timer.ts';
 import type { Queued } from './line.ts';
 
-/** Told of the progress of a request before its headers. */
+/** Receives the progress of a request before its headers. */
 export interface Progress {
-  /** A part of it has moved: the limit to its headers starts anew. */
+  /** A part of it was sent: the limit for its headers starts anew. */
   readonly recordProgress: () => void;
 }
 
@@ -16,25 +16,25 @@ interface SilenceContext {
 
 /** The time limit of an attempt. It limits silence, never work: only time in which the server owes something counts. */
 export class Silence implements Queued, Progress {
-  /** How long its headers may take, in milliseconds. */
+  /** The time limit for its headers, in milliseconds. */
   headersMs: number;
   /** The longest silence within its body, in milliseconds. */
   idleMs: number;
   readonly #clock: Clock;
   readonly #limit: TimeLimit;
   readonly #onEnd: () => void;
-  /** Awaited while no body is read: the headers, or a reader of a body. */
+  /** What is awaited while no body is read: the headers, or a reader of the body. */
   #awaited: 'nothing' | 'headers' | 'reader' = 'nothing';
-  /** The reads of its body that are under way. */
+  /** How many reads of its body are under way. */
   #reads = 0;
-  /** Since when something is awaited, in epoch milliseconds. */
+  /** Since when the server, or a reader, is awaited, in epoch milliseconds. */
   #since = -Infinity;
   /** When the request was handed to its transport, or a part of it or of its answer last moved. */
   #movedAt = -Infinity;
 
   /**
-   * @param onEnd - Called when it has been silent for too long.
-   * @param slept - Given the time in which the device slept, which does not count.
+   * @param onEnd - Called after too long a silence.
+   * @param slept - Receives the time that the device slept, which does not count.
    */
   constructor(
     context: SilenceContext,
@@ -62,18 +62,18 @@ export class Silence implements Queued, Progress {
     this.#await('nothing', -Infinity);
   }
 
-  /** The rest of a body waits for a reader. */
+  /** The rest of the body waits for a reader. */
   awaitReader(): void {
     this.#await('reader', this.#clock.now());
   }
 
-  /** More is known of how long its headers may take. */
+  /** Changes the limit for its headers. */
   setHeadersLimit(headersMs: number): void {
     this.headersMs = headersMs;
     if (this.#awaited === 'headers') this.#restart(this.#since);
   }
 
-  /** Its body is quiet by its nature. */
+  /** Its body may be silent for any time. */
   allowQuiet(): void {
     this.idleMs = Infinity;
   }
@@ -82,7 +82,7 @@ export class Silence implements Queued, Progress {
     this.#movedAt = this.#clock.now();
   }
 
-  /** @returns whether it is the only read that is under way. */
+  /** @returns whether no other read is under way. */
   beginRead(): boolean {
     if (this.#reads++ > 0) return false;
     this.#restart(this.#clock.now());
@@ -94,13 +94,13 @@ export class Silence implements Queued, Progress {
       this.#restart(this.#awaited === 'nothing' ? -Infinity : this.#clock.now());
   }
 
-  /** It has ended: nothing more is awaited. */
+  /** Ends it: nothing more is awaited. */
   end(): void {
     this.#awaited = 'nothing';
     this.#limit.stop();
   }
 
-  /** Called by its timer. A part may have moved since that was set. */
+  /** Called by its timer. There may have been progress since that was set. */
   expire(): void {
     const leftMs = this.#leftMs();
     if (leftMs > 0) this.#limit.restart(leftMs);

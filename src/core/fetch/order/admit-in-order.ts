@@ -25,8 +25,8 @@ interface OrderContext {
 type Admit = FetchContext['admit'];
 
 /**
- * Admission in the order of writes: a retry that would undo a later write is not sent, and one that may do so waits
- * until it is known what became of that.
+ * Adds the order of writes to an admission. A retry that would undo a later write is not sent. If the outcome of the later
+ * write is not known yet, the retry waits for it.
  */
 export function admitInOrder(context: OrderContext, admit: Admit): Admit {
   const { clock, operations, writeOrder } = context;
@@ -41,7 +41,7 @@ export function admitInOrder(context: OrderContext, admit: Admit): Admit {
     const begin = (sending: Sending): Sending | Promise<Sending> => {
       const found = write.obstacle();
       if (found === undefined) return sending;
-      // First, so that the error counts nothing of it as sent.
+      // Ended first, so that the error does not count this request as sent.
       sending.end(failures.aborted);
       if (found === 'superseded') throw supersede(context, request);
       return admitLater(request, endAt);
@@ -53,7 +53,7 @@ export function admitInOrder(context: OrderContext, admit: Admit): Admit {
     const isCut = reason === 'offline' || reason === 'server-down';
     return isCut ? goFirst(context, request, admitted, begin) : admitted.then(begin);
   };
-  /** `endAt`: when a wait ends that it goes on with, in epoch milliseconds. */
+  /** `endAt`: when a wait that began before ends, in epoch milliseconds. */
   const admitLater = async (
     request: SteadyRequest,
     endAt = clock.now() + request.operation.policyOf(request).maxPauseMs,
@@ -62,20 +62,20 @@ export function admitInOrder(context: OrderContext, admit: Admit): Admit {
     const isBehind = (): boolean => !signal?.aborted && write?.obstacle() === 'open';
     const end = await letGoFirst(clock, operation, isBehind, endAt, true, operations.waits);
     if (end === 'dropped') throw dropped(request, signal);
-    // The write that it waits for may have been done.
+    // The later write may have been done.
     if (end === 'expired') throw supersede(context, request);
     return admitWrite(request, endAt) as Sending | Promise<Sending>;
   };
   return (request) => (isRead(request) || request.isLocal ? admit(request) : admitWrite(request));
 }
 
-/** A write that was sent has been answered by then, as a rule. */
+/** A write that was sent is usually answered within this time. */
 const answeredMs = 5000;
 
 const whyPaused = (request: SteadyRequest): PauseReason | undefined =>
   request.operation.route.at?.admission.whyPaused(request).reason;
 
-/** A write that the network or its server keeps back: then it goes before reads, until it is answered. */
+/** Lets a paused write go before reads, from the end of its pause until it is answered. */
 async function goFirst(
   { clock, waitingWrites }: OrderContext,
   request: SteadyRequest,
@@ -83,7 +83,7 @@ async function goFirst(
   begin: (sending: Sending) => Sending | Promise<Sending>,
 ): Promise<Sending> {
   let sentAt: number | undefined;
-  // An upload may take minutes: the reads of those do not wait.
+  // Reads do not wait for an upload, which may take minutes.
   const isFree = (): boolean =>
     sentAt === undefined ? whyPaused(request) === 'queued' : clock.now() < sentAt + answeredMs;
   const own = originOf(request.url);
@@ -99,11 +99,11 @@ async function goFirst(
   }
 }
 
-/** A query reads, whatever its method: GraphQL asks by POST. */
+/** A query reads, whatever its method: GraphQL reads by POST. */
 const isRead = ({ method, operation }: SteadyRequest): boolean =>
   isSafeMethod(method) || operation.ref.kind === 'query';
 
-/** The server itself refuses it where something else was written meanwhile (RFC 9110 §13.1). */
+/** Whether the request has a condition (RFC 9110 §13.1): then the server itself refuses it after another write. */
 function isGuarded({ input, init }: SteadyRequest): boolean {
   const headers = readHeaders(input, init);
   return ['if-match', 'if-none-match', 'if-unmodified-since'].some((name) => headers.has(name));

@@ -6,14 +6,14 @@ import type { Operation } from '../../operation/operation.ts';
 /** How often it is checked whether the others have gone. */
 const checkMs = 50;
 
-/** How such a wait ended: it goes, its time was up, or it is no longer wanted. */
+/** How such a wait ended: it may be sent, its time was up, or it is no longer wanted. */
 type WaitEnd = 'sent' | 'expired' | 'dropped';
 
 /**
- * Waits while others go first, until `endAt` at most, and shows that on its operation.
+ * Waits while others go first, at most until `endAt`, and shows the wait on its operation.
  *
- * @param isFirm - Going before them would do harm, so that Try now does not end the wait.
- * @param waits - What ends with the instance.
+ * @param isFirm - "Try now" does not end the wait, because going first would do harm.
+ * @param waits - The waits of the instance, which end with it.
  */
 export function letGoFirst(
   clock: Clock,

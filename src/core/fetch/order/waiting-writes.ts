@@ -3,33 +3,33 @@ import { originOf } from '../../lib/input/url.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { letGoFirst } from './let-go-first.ts';
 
-/** Says whether it is about to send writes to this origin that had to wait, or has sent them. */
+/** Whether writes that had to wait are about to be sent to this origin, or are under way. */
 type WriteSource = (origin: string) => boolean;
 
-/** A read waits for no longer: what a user sees is not kept back by a server that does not answer. */
+/** The longest wait of a read, so that a server that does not answer cannot keep the screen from loading. */
 const longestMs = 5000;
 
 /**
- * The writes that had to wait, and are not answered. Once the cause of their wait is gone they go first: a read that
- * overtakes them would show that what a user has done is undone.
+ * The writes that had to wait, and are not answered yet. They go before reads, because a read that overtakes them would
+ * show the user the state before the change.
  */
 export class WaitingWrites {
   readonly #clock: Clock;
   readonly #sources: Set<WriteSource> = new Set();
-  /** They have waited long enough. */
+  /** The operations that have waited for the longest time already. */
   readonly #passed: WeakSet<Operation> = new WeakSet();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Writes wait there. @returns what says that they were answered, or are not sent. */
+  /** Adds a source of writes. @returns a function that removes it, when its writes are answered or are not sent. */
   addSource(source: WriteSource): () => void {
     this.#sources.add(source);
     return () => void this.#sources.delete(source);
   }
 
-  /** Whether a write to the origin of this operation goes before it. */
+  /** Whether a write to its origin goes before this operation. */
   isAheadOf(operation: Operation): boolean {
     const { at } = operation.route;
     if (!at || this.#passed.has(operation)) return false;
@@ -44,8 +44,8 @@ export class WaitingWrites {
   }
 
   /**
-   * Waits until none goes before this operation, for a while at most, and once. @returns whether that was worth it.
-   * Any other end is read from its phase.
+   * Waits until no write goes before this operation, once, and only for a while. @returns false if the time was up. If the
+   * operation was dropped, its phase says so.
    */
   async letGoFirst(operation: Operation): Promise<boolean> {
     const isBehind = (): boolean => this.isAheadOf(operation);

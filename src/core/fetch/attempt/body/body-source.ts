@@ -1,6 +1,6 @@
 import { cancelBody } from '../../../lib/discard.ts';
 
-/** A part of a body, or its end. */
+/** One part of a body, or its end. */
 export type Part =
   | { readonly done?: false | undefined; readonly value: Uint8Array<ArrayBuffer> }
   | { readonly done: true; readonly value?: undefined };
@@ -11,42 +11,42 @@ export interface PartReader {
   readonly cancel: (reason?: unknown) => Promise<unknown>;
 }
 
-/** Counts the parts of a body as they come. */
+/** Checks the parts of a body as they arrive. */
 export interface BodyCheck {
   readonly take: (part: Uint8Array<ArrayBuffer>) => void;
-  /** @throws TypeError for a body that has ended before all of it was there. */
+  /** @throws TypeError if the body has ended too early. */
   readonly end: () => void;
 }
 
-/** The members of the streams of the web, and of those of Node. */
+/** The members of web streams and of Node streams. */
 interface Streaming {
   readonly getReader?: () => PartReader;
   readonly on?: (event: string, listener: () => void) => unknown;
   readonly [Symbol.asyncIterator]?: () => { readonly next: () => Promise<Part> };
 }
 
-/** Whether a body comes part by part. Buffers, texts and the bodies of React Native do not. */
+/** Whether a body arrives in parts. Buffers, texts and the bodies of React Native do not. */
 export const isStreaming = (body: unknown): body is Streaming =>
   isWebStream(body) || typeof (body as Streaming | null)?.[Symbol.asyncIterator] === 'function';
 
-/** Whether it is a stream of the web. */
+/** Whether a body is a web stream. */
 export const isWebStream = (body: unknown): body is ReadableStream<Uint8Array<ArrayBuffer>> =>
   typeof (body as Streaming | null)?.getReader === 'function';
 
-/** Takes hold of a body that comes part by part. @throws TypeError for one that another reader holds. */
+/** Locks a body that arrives in parts. @throws TypeError if another reader has locked it. */
 export function openBody(body: unknown): PartReader | undefined {
   if (isWebStream(body)) return body.getReader() as PartReader;
   const iterator = (body as Streaming | null)?.[Symbol.asyncIterator]?.();
   return iterator && { read: () => iterator.next(), cancel: () => cancelBody(body) };
 }
 
-/** node-fetch tells a body of Node of an abort, and an error without a listener ends the process. */
+/** node-fetch emits an abort as an error of the Node stream, and an error without a listener ends the process. */
 export function ignoreErrors(body: unknown): void {
   const { on } = Object(body) as Streaming;
   if (!isWebStream(body)) on?.call(body, 'error', () => {});
 }
 
-/** All parts as one. */
+/** Joins parts. */
 export function joinParts(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
   const [first] = parts;
   if (first && parts.length === 1) return first;

@@ -4,12 +4,11 @@ import { type BodyCheck, joinParts, type Part, type PartReader } from './body-so
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Another origin hides that a body was compressed: that may have made a short one longer. */
+/** How much longer than its content a compressed body may be. Another origin hides that a body was compressed. */
 const mostOverhead = (got: number): number => 64 + got / 100;
 
 /**
- * Checks that a body is as long as its answer has said. Engines differ: in some a body that was cut off
- * resolves.
+ * Checks that a body is as long as its answer has declared, because in some engines a body that was cut off resolves.
  *
  * @throws TypeError for a shorter one.
  */
@@ -21,7 +20,7 @@ function checkLength({ headers, status, type }: Response, method: string, got: n
     throw new TypeError(`the body ended after ${got} of ${length} bytes`);
 }
 
-/** Counts what it reads, and knows where the body should end. */
+/** Counts the bytes that it reads, and checks that the body ends where it should. */
 export class CheckedReader implements PartReader {
   readonly #attempt: Attempt;
   readonly #response: Response;
@@ -38,7 +37,7 @@ export class CheckedReader implements PartReader {
       this.#check ??= checkBody?.(response);
   }
 
-  /** @throws TypeError for a body that has ended too early; the error that it broke with. */
+  /** @throws TypeError if the body has ended too early; the error of a broken body. */
   async read(): Promise<Part> {
     try {
       const part = await this.#source.read();
@@ -51,7 +50,7 @@ export class CheckedReader implements PartReader {
     }
   }
 
-  /** Unless it broke, which its readers report, nothing more is wanted. */
+  /** Cancels the body. Unless it is broken, which its readers report, the attempt ends. */
   cancel(reason?: unknown): Promise<unknown> {
     if (!this.#isBroken) this.#attempt.closeBody();
     return this.#source.cancel(reason);
@@ -65,17 +64,17 @@ export class CheckedReader implements PartReader {
 
   #end(): void {
     const { context, request } = this.#attempt;
-    // Another client has read the body itself.
+    // Another client checks its bodies itself.
     if (!context.client) checkLength(this.#response, request.method, this.#bytes);
     this.#check?.end();
   }
 }
 
-/** A body that is kept as it comes: it has several readers, and each begins at its beginning. */
+/** A body that is kept as it arrives, so that several readers can each read it from the start. */
 export class KeptBody {
   readonly #source: PartReader;
   readonly #parts: Bytes[] = [];
-  /** The read under way. The last one, of the end or of an error, stays. */
+  /** The read under way. The last one, with the end or an error, stays. */
   #reading: Promise<Part> | undefined;
   #open = 1;
 
@@ -83,7 +82,7 @@ export class KeptBody {
     this.#source = source;
   }
 
-  /** One more may cancel it: its source is cancelled by the last one. */
+  /** Adds a reader that may cancel. The last one cancels the source. */
   share(): void {
     this.#open++;
   }
@@ -99,7 +98,7 @@ export class KeptBody {
     };
   }
 
-  /** Reads more than so many bytes, or all of it, or until a part is enough. @returns whether that was all. */
+  /** Reads until there are more than `mostBytes`, the body ends, or `isEnough` accepts a part. @returns whether it has ended. */
   async readAhead(mostBytes: number, isEnough?: (part: Bytes) => boolean): Promise<boolean> {
     let left = mostBytes;
     while (left >= 0) {
@@ -122,7 +121,7 @@ export class KeptBody {
   }
 }
 
-/** All of a body. */
+/** Reads all of a body. */
 export async function readAll(reader: PartReader): Promise<Bytes> {
   const parts: Bytes[] = [];
   for (;;) {

@@ -3,7 +3,7 @@ import type { Attempt } from '../attempt.ts';
 import { isPage } from '../classify.ts';
 import { findGuard } from '../guard.ts';
 
-/** Nothing longer is parsed before it is handed out: its beginning decides. */
+/** A longer body is not parsed before it is handed out. Its beginning decides. */
 const mostBytes = 65_536;
 /** JSON's white space (RFC 8259 §2), and the bytes of a byte order mark. */
 const blanks: readonly number[] = [0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf];
@@ -18,9 +18,9 @@ function isJsonText(text: string): boolean {
 }
 
 /**
- * Whether an answer is what was asked for, although its headers do not say so: JSON, or empty, with the content type of
- * PHP; or, after a redirect, no page. No more of it is read than that takes: of a page, its first byte. Where it breaks
- * off meanwhile, its reader reports that.
+ * Whether an answer is what was requested, although its headers do not say so: JSON or empty with PHP's default content
+ * type or, after a redirect, no page. It reads no more than it needs: of a page, the first byte. If the body breaks off
+ * meanwhile, its reader reports that.
  */
 export async function isExpectedBody(attempt: Attempt, response: Response): Promise<boolean> {
   const { context, request, init } = attempt;
@@ -31,7 +31,7 @@ export async function isExpectedBody(attempt: Attempt, response: Response): Prom
   const mayBegin = (byte: number): boolean =>
     (isJson ? /[{["\-\dtfn]/ : /[^<]/).test(String.fromCharCode(byte));
   if (context.client) {
-    // Another client has read it.
+    // Another client has read the body.
     const data = context.client.readData(init);
     return typeof data === 'string' ? isText(data) : data !== undefined;
   }
@@ -43,7 +43,7 @@ export async function isExpectedBody(attempt: Attempt, response: Response): Prom
     return first !== undefined && !mayBegin(first);
   };
   try {
-    // Without streams, as in React Native, all of it is there.
+    // Without streams, as in React Native, all of the body is there.
     const isWhole = !guard.isStreaming || (await guard.readAhead(mostBytes, isPlain));
     if (isWhole) return isText(await response.clone().text());
     return first === undefined || mayBegin(first);

@@ -1,12 +1,12 @@
-/** The error of a stream, boxed, because it may be any value. */
+/** The error of a stream. Boxed, because it may be any value. */
 export interface Failed {
   readonly error: unknown;
 }
 
 /**
- * Reads the stream of an app through one of ours: fetch does not say whether it was that stream that has failed.
+ * Wraps the app's own stream, because fetch does not tell whether that stream has failed.
  *
- * @throws TypeError for one that was read before, as fetch does.
+ * @throws TypeError if it was read before, as fetch does.
  */
 export function readThrough(
   stream: ReadableStream,
