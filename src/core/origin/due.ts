@@ -5,8 +5,8 @@ import { lastChanceMs, shortestGapMs } from './health/probe-schedule.ts';
 import type { Origin, Watcher } from './origin.ts';
 import { firstOf, type Group, groupsOf, type ProbeFailures, type Shared } from './wait-queue.ts';
 
-/** Sends a waiting attempt: as the probe of `down`, or in its turn. */
-type Send = (waiter: Waiter, down: Health | undefined) => void;
+/** Sends a waiting attempt: as the probe of what is down, or in its turn. */
+type Send = (waiter: Waiter) => void;
 
 /** Attempts that are sent or expire in one task. The limit keeps thousands of them from blocking the page. */
 const mostInOneTask = 50;
@@ -21,11 +21,11 @@ const alignedMs = 300;
  * @returns when to run it again.
  */
 export function sendDue(origin: Origin, now: number, send: Send): number {
-  planProbes(origin);
-  const { queue, health } = origin;
-  if (queue.size() === 0) return Infinity;
+  const { queue } = origin;
   for (let left = mostInOneTask; ; left--) {
-    const ready = queue.groups().filter(({ shared }) => turnAt(origin, shared, now) === -Infinity);
+    planProbes(origin);
+    if (queue.size() === 0) return Infinity;
+    const ready = queue.groups().filter(({ shared }) => turnAt(origin, shared) <= now);
     const next = firstOf(
       ready,
       (group) => probeFailures(origin, group),
@@ -33,14 +33,12 @@ export function sendDue(origin: Origin, now: number, send: Send): number {
     );
     if (!next) break;
     if (left === 0) return now;
-    const down = health.downFor(next.request);
-    send(next, down);
-    if (down) planProbes(origin);
+    send(next);
   }
   const endsAt = endWaits(origin, now, send);
   // Again, because expiries may have changed when the next probe is due.
   planProbes(origin);
-  const turns = queue.groups().map(({ shared }) => turnAt(origin, shared, now));
+  const turns = queue.groups().map(({ shared }) => turnAt(origin, shared));
   return Math.min(endsAt, ...turns.map((at) => Math.max(at, now)));
 }
 
@@ -66,7 +64,7 @@ function endWaits(origin: Origin, now: number, send: Send): number {
       if (origin.slowStart.isUnderWay(shared.endpoint) && mayGo()) continue;
       for (const waiter of waiters.filter(isOver)) {
         if (left-- === 0) return now;
-        if (mayGo()) send(waiter, undefined);
+        if (mayGo()) send(waiter);
         else if (origin.queue.remove(waiter)) {
           origin.refusals.record(shared.endpoint, now);
           waiter.listener.take();
@@ -82,7 +80,7 @@ function endWaits(origin: Origin, now: number, send: Send): number {
 }
 
 /** Sets when this tab probes each thing that is down, for the attempts that wait for it. */
-export function planProbes(origin: Origin): void {
+function planProbes(origin: Origin): void {
   const { health, leader, queue } = origin;
   for (const down of health.down()) {
     const waiting = groupsOf(down.scope, queue.groups());
