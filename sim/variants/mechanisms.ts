@@ -109,8 +109,8 @@ export const mechanisms: readonly Variant[] = [
     'background work is probed for rarely',
     12,
     probes,
-    'const at = isForeground ? Math.min(state.foregroundAt, lastChanceAt) : state.backgroundAt;',
-    'const at = state.backgroundAt < 0 ? 0 : Math.min(state.foregroundAt, lastChanceAt);',
+    'const at = isForeground ? Math.min(plan.foregroundAt, lastChanceAt) : plan.backgroundAt;',
+    'const at = plan.backgroundAt < 0 ? 0 : Math.min(plan.foregroundAt, lastChanceAt);',
   ),
   without(
     'a probe is of the endpoint that has failed least',

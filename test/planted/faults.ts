@@ -309,8 +309,8 @@ export const faults: readonly Fault[] = [
   fault(
     'two tabs of one page probe at once',
     probes,
-    'this.#state = own;\n    this.#startedAt = startedAt;',
-    'this.#startedAt = startedAt;',
+    'const own = (this.#probe = {});\n    this.#plan = undefined;',
+    'const own = {};',
     'origin/probe-schedule.node.test.ts',
   ),
   fault(

@@ -57,7 +57,7 @@ export class Admission {
   readonly #setAlarm: Alarm;
   readonly #setAnnouncing: Alarm;
   readonly #watchSleepUntil: (until: number) => void;
-  readonly #stopWatching: () => void;
+  readonly #stops: readonly (() => void)[];
   #lastAskedAt: number;
   #isDisposed = false;
   #isPumpPlanned = false;
@@ -85,9 +85,12 @@ export class Admission {
     this.#setAlarm = createAlarm(clock, () => this.#pump());
     this.#setAnnouncing = createAlarm(clock, () => this.#announce());
     this.#watchSleepUntil = network.sleepDetector.watch((asleepMs) => this.#wake(asleepMs));
-    this.#stopWatching = network.subscribe(() => {
-      if (this.origin.queue.size() > 0) this.#pump();
-    });
+    this.#stops = [
+      network.subscribe(() => {
+        if (this.origin.queue.size() > 0) this.#pump();
+      }),
+      network.onBack(() => this.hastenProbes()),
+    ];
   }
 
   /** Returns a permit if the attempt may be sent at once. */
@@ -191,7 +194,7 @@ export class Admission {
   dispose(): void {
     this.#isDisposed = true;
     this.origin.watchers.clear();
-    this.#stopWatching();
+    for (const stop of this.#stops) stop();
     this.origin.leader?.close();
     // Makes `#pump` forget the outage.
     this.#lastAskedAt = -Infinity;

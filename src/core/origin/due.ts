@@ -92,7 +92,7 @@ function planProbes(origin: Origin): void {
 
 function probeAtOf({ leader, network }: Origin, down: Health, waiting: readonly Group[]): number {
   const { scope, probes } = down;
-  const isDue = (at: number): boolean => at > probes.startedAt();
+  const isDue = (at: number): boolean => at > probes.startedAt;
   const seen = waiting.flatMap((group) => group.seen());
   const expiresAt = leastOf(seen, (waiter) => waiter.expiresAt);
   const since = leastOf(seen, (waiter) => waiter.askedAt);
@@ -100,7 +100,7 @@ function probeAtOf({ leader, network }: Origin, down: Health, waiting: readonly 
   const isAnySeen = seen.length > 0 && !isOffline(network, down);
   const retryAt = leastOf(seen, ({ request }) => request.retriesAt?.find(isDue) ?? Infinity);
   if (isAnySeen && !probes.isProbing()) probes.promise(retryAt);
-  const sinceMs = Math.max(since, probes.startedAt());
+  const sinceMs = Math.max(since, probes.startedAt);
   const lastAt = leastOf(waiting, (group) => group.expiresAt) - lastChanceMs;
   const leaderAt = leader?.waitsUntil(scope, isAnySeen, sinceMs, lastAt) ?? 0;
   const probeAt = probes.nextAt(isAnySeen, expiresAt);
@@ -116,8 +116,8 @@ const leastOf = <T>(all: readonly T[], read: (one: T) => number): number =>
 /** How often the endpoint and its URLs have failed; undefined if the group would not be sent as a probe. */
 const probeFailures = ({ health }: Origin, { shared }: Group): ProbeFailures | undefined =>
   health.downFor(shared) && {
-    ofEndpoint: health.failures(shared.endpoint),
-    ofUrl: (resource) => health.failuresOf(resource),
+    ofEndpoint: health.of(shared.endpoint)?.failures ?? 0,
+    ofUrl: (resource) => health.failing.failures(resource),
   };
 
 /** Sends one waiting attempt as the probe of each thing that is down or, soon after a probe, schedules the next. */
@@ -126,7 +126,7 @@ export function probeFirst(origin: Origin, now: number, force: (waiter: Waiter) 
     const waiting = groupsOf(scope, origin.queue.groups());
     const able = waiting.filter(({ shared }) => isAble(origin, shared));
     const first = firstOf(able, (group) => probeFailures(origin, group));
-    const freeAt = probes.startedAt() + shortestGapMs;
+    const freeAt = probes.startedAt + shortestGapMs;
     if (now < freeAt) probes.promise(freeAt);
     else if (first) force(first);
   }
@@ -155,6 +155,6 @@ function watchedAtOf(origin: Origin, { place, awaitedUntil }: Watcher, now: numb
   const until = awaitedUntil();
   // An endpoint beside others that are answered may be broken for long.
   const isAwaited = now < until && !isOffline(network, down) && !health.isBroken(place.endpoint);
-  const leaderAt = leader?.waitsUntil(scope, isAwaited, probes.startedAt(), Infinity) ?? 0;
+  const leaderAt = leader?.waitsUntil(scope, isAwaited, probes.startedAt, Infinity) ?? 0;
   return Math.max(isAwaited ? probes.nextAt(true, until) : probes.idleAt(), leaderAt);
 }

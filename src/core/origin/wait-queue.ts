@@ -1,4 +1,4 @@
-import { keepIfSame } from '../lib/store.ts';
+import { keepIfSame, keepLast } from '../lib/store.ts';
 import type { Ask, Pause, Waiter, WaitListener } from './ask.ts';
 
 /** Listeners that are called in one task. The limit keeps thousands of them from blocking the page. */
@@ -323,7 +323,7 @@ export class Refusals {
     const all = this.#refusedAt;
     all.delete(endpoint);
     all.set(endpoint, now);
-    if (all.size > maxRefused) for (const oldest of all.keys()) return void all.delete(oldest);
+    keepLast(all, maxRefused);
   }
 
   /** The earliest end of a wait that begins now. */

@@ -92,7 +92,7 @@ export class Route {
       isDown:
         health.downFor({ endpoint, resource, risk, mayBeOffline, isNew: false }) !== undefined,
       limitedMs,
-      isUrlBroken: health.isUrlBroken(sent) && health.failuresOf(sent.resource) > 1,
+      isUrlBroken: health.isUrlBroken(sent) && health.failing.failures(sent.resource) > 1,
       isAlone: trialAt === Infinity && health.isAlone(sent.endpoint),
     };
   }

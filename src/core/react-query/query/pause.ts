@@ -133,4 +133,4 @@ const isBroken = ({ route: { at } }: Operation): boolean =>
 
 /** And it has failed once more since. */
 const isBrokenAgain = ({ route: { at } }: Operation): boolean =>
-  !!at?.admission.origin.health.isBrokenAgain(at.sent.endpoint);
+  !!at?.admission.origin.health.of(at.sent.endpoint)?.isBrokenAgain;
