@@ -302,7 +302,7 @@ export const faults: readonly Fault[] = [
   fault(
     'what waits for a slot is not woken when that is free',
     'origin/permit.ts',
-    'if (this.#freeSlot() && origin.queue.size() > 0) onFree();',
+    'if (this.#freeSlot() && origin.queue.size > 0) pump();',
     'this.#freeSlot();',
     'fetch/sending.test.ts',
   ),

@@ -87,7 +87,7 @@ export class Admission {
     this.#watchSleepUntil = network.sleepDetector.watch((asleepMs) => this.#wake(asleepMs));
     this.#stops = [
       network.subscribe(() => {
-        if (this.origin.queue.size() > 0) this.#pump();
+        if (this.origin.queue.size > 0) this.#pump();
       }),
       network.onBack(() => this.hastenProbes()),
     ];
@@ -109,7 +109,7 @@ export class Admission {
     // A user's request hastens the probe, unless the cause may be that the device is offline.
     const down = request.isWish ? health.downFor(request) : undefined;
     if (down && !isOffline(network, down)) down.probes.hasten();
-    const patienceMs = queue.size() >= maxQueued ? 0 : limitMs;
+    const patienceMs = queue.size >= maxQueued ? 0 : limitMs;
     const expiresAt = Math.min(request.askedAt + request.maxPauseMs, now + patienceMs);
     this.#pumpSoon();
     const hasFailed = health.hasFailed(request);
@@ -187,7 +187,7 @@ export class Admission {
   isIdle(): boolean {
     this.#forgetOld();
     const { health, inFlight, queue } = this.origin;
-    return queue.size() === 0 && inFlight.size === 0 && !health.isAnyDown();
+    return queue.size === 0 && inFlight.size === 0 && !health.isAnyDown();
   }
 
   /** Stops updating the shown status. Waiting attempts continue as before. */
@@ -205,7 +205,7 @@ export class Admission {
   #forgetOld(): number {
     const now = this.#context.clock.now();
     const isOld = now - this.#lastAskedAt >= forgetMs;
-    if (isOld && this.origin.queue.size() === 0) this.outcomes.forget();
+    if (isOld && this.origin.queue.size === 0) this.outcomes.forget();
     return now;
   }
 
@@ -226,7 +226,7 @@ export class Admission {
     const now = this.#forgetOld();
     queue.rereadForeground(now, false);
     const dueAt = sendDue(this.origin, now, (waiter) => this.#send(waiter, true));
-    const isWaitedFor = queue.size() > 0;
+    const isWaitedFor = queue.size > 0;
     if (!isWaitedFor) slowStart.stop();
     const [watchedAt, watcher] = nextWatcher(this.origin, now);
     this.#setAlarm(Math.min(dueAt, watchedAt, this.#changesAt()));
@@ -240,7 +240,7 @@ export class Admission {
   /** When the next announcement to other tabs is due or, while nothing waits, the shown state changes. */
   #changesAt(): number {
     const { health, leader, limits, queue } = this.origin;
-    if (queue.size() > 0) return leader?.repeat() ?? Infinity;
+    if (queue.size > 0) return leader?.repeat() ?? Infinity;
     if (!this.#context.isWatched() || this.#isDisposed) return Infinity;
     const forgetAt = health.isAnyDown() ? this.#lastAskedAt + forgetMs : Infinity;
     return Math.min(forgetAt, limits.pausedUntil() ?? Infinity);

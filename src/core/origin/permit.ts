@@ -33,7 +33,7 @@ export class GrantedPermit implements Permit {
 
   free(): void {
     const { origin, pump } = this.#outcomes;
-    if (this.#freeSlot() && origin.queue.size() > 0) pump();
+    if (this.#freeSlot() && origin.queue.size > 0) pump();
   }
 
   end(outcome?: Outcome, error?: unknown, isUnused?: boolean): void {
