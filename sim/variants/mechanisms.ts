@@ -7,7 +7,10 @@ const without = (
   file: string,
   find: string,
   replace: string,
-): Variant => ({ name, lines, patches: [{ file, find, replace }] });
+  heldBy?: Variant['heldBy'],
+): Variant => ({ name, lines, patches: [{ file, find, replace }], ...(heldBy && { heldBy }) });
+
+const held = (file: string, sentence: string): Variant['heldBy'] => ({ file, sentence });
 
 /** The lines of whole files. */
 const linesOf = (...files: readonly string[]): number =>
@@ -41,6 +44,10 @@ export const mechanisms: readonly Variant[] = [
     health,
     'origin.failed.size > 1 &&',
     'origin.failed.size > 0 &&',
+    held(
+      'core/react-query/beside-broken.test.tsx',
+      'a first load fails once its endpoint goes on failing after another was answered, at %s, and no sooner than alone',
+    ),
   ),
   without(
     'what fails beside what is answered says nothing of its origin',
@@ -48,6 +55,10 @@ export const mechanisms: readonly Variant[] = [
     health,
     'const isNews = !!origin.outage || !isBroken;',
     'const isNews = own !== origin;',
+    held(
+      'core/react-query/beside-broken.test.tsx',
+      'beside %i broken endpoints, six healthy queries in a row take what they take, every %i ms',
+    ),
   ),
   without(
     'what has not failed is not bound by its origin',
@@ -109,8 +120,8 @@ export const mechanisms: readonly Variant[] = [
     'background work is probed for rarely',
     12,
     probes,
-    'const at = isForeground ? Math.min(state.foregroundAt, lastChanceAt) : state.backgroundAt;',
-    'const at = state.backgroundAt < 0 ? 0 : Math.min(state.foregroundAt, lastChanceAt);',
+    'const at = isForeground ? Math.min(plan.foregroundAt, lastChanceAt) : plan.backgroundAt;',
+    'const at = plan.backgroundAt < 0 ? 0 : Math.min(plan.foregroundAt, lastChanceAt);',
   ),
   without(
     'a probe is of the endpoint that has failed least',
@@ -118,6 +129,10 @@ export const mechanisms: readonly Variant[] = [
     'origin/wait-queue.ts',
     '      probed?.ofEndpoint ?? 0,',
     '      0,',
+    held(
+      'core/origin/never-worse-than-plain.test.ts',
+      'down by %s: %d queries are all answered after %d ms; the first one, the whole page and the requests',
+    ),
   ),
   without(
     'slow start: what was paused goes at once',

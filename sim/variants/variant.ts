@@ -1,12 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { type Patch, replaceOnce } from '../run/patches.ts';
 
+/** A test: its file, within test/, and its sentence. */
+interface Holder {
+  readonly file: string;
+  readonly sentence: string;
+}
+
 /** The package with some of its text replaced. */
 export interface Variant {
   readonly name: string;
   readonly patches: readonly Patch[];
   /** The lines of what is switched off. */
   readonly lines?: number;
+  /** The test that shows what a user loses without it, where no simulation does. */
+  readonly heldBy?: Holder;
 }
 
 /** The text of a file of src. */

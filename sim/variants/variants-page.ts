@@ -42,6 +42,7 @@ export async function writeVariantsPage(
   const tables = sections.map((section) => {
     const { title, text, columns } = section;
     const hasLines = section.variants.some(({ lines }) => lines !== undefined);
+    const hasHolders = section.variants.some(({ heldBy }) => heldBy);
     const usual = columns.map((column) => column.read(all));
     const cells = (own: Shown): string[] =>
       columns.map((column, index) => {
@@ -50,15 +51,23 @@ export async function writeVariantsPage(
         return isClearlyWorse(column, value, usual[index] ?? NaN) ? `**${written}**` : written;
       });
     const linesCell = (lines?: number): string[] => (hasLines ? [`${lines ?? ''}`] : []);
+    const holderCell = (heldBy?: Variant['heldBy']): string[] =>
+      hasHolders ? [heldBy ? `${heldBy.file}: ${heldBy.sentence}` : ''] : [];
     const rows = [
-      [base, ...linesCell(), ...cells(all)],
+      [base, ...linesCell(), ...cells(all), ...holderCell()],
       ...section.variants.map((variant) => [
         variant.name,
         ...linesCell(variant.lines),
         ...cells(shown.get(variant) ?? all),
+        ...holderCell(variant.heldBy),
       ]),
     ];
-    const head = ['', ...(hasLines ? ['lines'] : []), ...columns.map((column) => column.head)];
+    const head = [
+      '',
+      ...(hasLines ? ['lines'] : []),
+      ...columns.map((column) => column.head),
+      ...(hasHolders ? ['held by'] : []),
+    ];
     return `## ${title}\n\n${text === undefined ? '' : `${text}\n\n`}${table(head, rows)}`;
   });
   return [introduction, ...tables].join('\n\n');

@@ -208,7 +208,7 @@ function useOver(
   { origins }: Instance,
 ): 'back' | 'restored' | undefined {
   const recoveredAt = Math.max(
-    ...[...origins.admissions.values()].map((one) => one.outcomes.recoveredAt()),
+    ...[...origins.admissions.values()].map((one) => one.outcomes.recoveredAt),
   );
   const now: Seen = { trouble, recoveredAt, restored };
   const [was, setWas] = useState(now);

@@ -302,15 +302,15 @@ export const faults: readonly Fault[] = [
   fault(
     'what waits for a slot is not woken when that is free',
     'origin/permit.ts',
-    'if (this.#freeSlot() && origin.queue.size() > 0) onFree();',
+    'if (this.#freeSlot() && origin.queue.size > 0) pump();',
     'this.#freeSlot();',
     'fetch/sending.test.ts',
   ),
   fault(
     'two tabs of one page probe at once',
     probes,
-    'this.#state = own;\n    this.#startedAt = startedAt;',
-    'this.#startedAt = startedAt;',
+    'const own = (this.#probe = {});\n    this.#plan = undefined;',
+    'const own = {};',
     'origin/probe-schedule.node.test.ts',
   ),
   fault(

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { replaceOnce } from '../../sim/run/patches.ts';
 import { mechanisms } from '../../sim/variants/mechanisms.ts';
@@ -14,4 +15,11 @@ test('a patch replaces what is there once, and refuses what is not', () => {
 test('whatever an experiment switches off or changes is still there to be switched off', () => {
   const variants = [...mechanisms, ...trades.sections.flatMap((section) => section.variants)];
   for (const variant of variants) expect(() => checkPatches(variant)).not.toThrow();
+});
+
+test('what holds a mechanism is a test that is still there', () => {
+  const holders = mechanisms.flatMap(({ heldBy }) => heldBy ?? []);
+  expect(holders).not.toEqual([]);
+  for (const { file, sentence } of holders)
+    expect(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')).toContain(`'${sentence}'`);
 });

@@ -182,10 +182,10 @@ function createRecorder(
     const fields = isTold ? undefined : codeOf<RateLimitCode>(api?.rateLimit ?? rateLimit);
     const limit = fields?.read(response.headers, clock.now());
     if (limit) admission.allow(limitScope, limit);
-    if (isRefusal(outcome)) admission.refuse(limitScope, sentAt, retryAfterMs, error);
+    if (isRefusal(outcome)) admission.origin.limits.refuse(limitScope, sentAt, retryAfterMs, error);
     // A Retry-After beyond the longest wait is not believed: a server hardly knows how long its outage lasts.
     else if (isTold && retryAfterMs <= operation.policyOf(request).maxRetryAfterMs)
-      admission.pause(limitScope, retryAfterMs, error);
+      admission.origin.limits.pause(limitScope, retryAfterMs, error);
   };
   return (sending, outcome, error, response) => {
     const { request, permit, sentAt } = sending;
@@ -231,6 +231,6 @@ function refuse(operation: Operation, request: SentRequest, admission: Admission
   const outcome: Failure = { kind: 'paused-too-long', reason, retryAt, processed };
   const text = `${pausedText[reason]}. The request was not sent.`;
   const limit = admission.origin.limits.causeOf(request.limitScope);
-  const cause = (reason === 'rate-limited' ? limit : undefined) ?? admission.outcomes.lastFailure();
+  const cause = (reason === 'rate-limited' ? limit : undefined) ?? admission.outcomes.lastFailure;
   return createError(NotSentError, text, operation, outcome, cause, { request });
 }

@@ -40,6 +40,14 @@ export function createEmitter(): {
   return { emit: () => set({}), on: subscribe };
 }
 
+/** Deletes all but the latest entries. */
+export function keepLast(all: Map<unknown, unknown> | Set<unknown>, most: number): void {
+  for (const first of all.keys()) {
+    if (all.size <= most) break;
+    all.delete(first);
+  }
+}
+
 /** Returns the previous state if all properties of the next one are identical, so that its identity is kept. */
 export function keepIfSame<S extends object>(before: S | undefined, next: S): S {
   const names = Object.keys({ ...before, ...next }) as (keyof S)[];

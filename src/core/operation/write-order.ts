@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import { keepLast } from '../lib/store.ts';
 import { normalizeEscapes, toUrl } from '../lib/input/url.ts';
 import type { Processed } from '../policy/outcome.ts';
 import type {
@@ -58,14 +59,6 @@ type Done = WriteScope & Pick<SentWrite, 'place'>;
 
 /** So many different writes to one resource are told apart. */
 const mostScopes = 50;
-
-/** Those that were written last stay. */
-function keepLast(all: Map<string, unknown>, most: number): void {
-  for (const first of all.keys()) {
-    if (all.size <= most) break;
-    all.delete(first);
-  }
-}
 
 /** The known writes to one URL. */
 class Resource {

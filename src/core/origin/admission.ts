@@ -4,10 +4,9 @@ import type { RateLimitState } from '../headers/rate-limit.ts';
 import { codeOf } from '../lib/input/made-by.ts';
 import type { Leader, Receive, TabMessage } from '../tabs/leader.ts';
 import { isOffline, isUp, mayEnter, whyPaused } from './gates.ts';
-import type { Health } from './health/endpoint-health.ts';
 import { forgetMs, OriginHealth, type OutageListener } from './health/health.ts';
 import { Latency } from './health/latency.ts';
-import { nextWatcher, planProbes, probeFirst, sendDue } from './due.ts';
+import { nextWatcher, probeFirst, sendDue } from './due.ts';
 import type { Reach } from './health/unreadable.ts';
 import {
   type ConcurrencyCode,
@@ -19,7 +18,7 @@ import {
   type Watcher,
 } from './origin.ts';
 import { Outcomes } from './outcomes.ts';
-import { GrantedPermit, type PermitContext } from './permit.ts';
+import { GrantedPermit } from './permit.ts';
 import type { Ask, Pause, Permit, Place, Target, Waiter, WaitListener } from './ask.ts';
 import { Refusals, WaitQueue } from './wait-queue.ts';
 import { RateLimits } from './limits/rate-limits.ts';
@@ -54,12 +53,11 @@ export class Admission {
   /** Records how attempts ended. */
   readonly outcomes: Outcomes;
   readonly #context: AdmissionContext;
-  readonly #permits: PermitContext;
   readonly #limit: ConcurrencyOptions;
   readonly #setAlarm: Alarm;
   readonly #setAnnouncing: Alarm;
   readonly #watchSleepUntil: (until: number) => void;
-  readonly #stopWatching: () => void;
+  readonly #stops: readonly (() => void)[];
   #lastAskedAt: number;
   #isDisposed = false;
   #isPumpPlanned = false;
@@ -83,38 +81,35 @@ export class Admission {
       maxInFlight: this.#limit.maxInFlight ?? Infinity,
     };
     this.outcomes = new Outcomes(clock, this.origin, reach, () => this.#pump());
-    const { origin, outcomes } = this;
-    this.#permits = { clock, origin, outcomes, onFree: () => this.#pump() };
     this.#lastAskedAt = clock.now();
     this.#setAlarm = createAlarm(clock, () => this.#pump());
     this.#setAnnouncing = createAlarm(clock, () => this.#announce());
     this.#watchSleepUntil = network.sleepDetector.watch((asleepMs) => this.#wake(asleepMs));
-    this.#stopWatching = network.subscribe(() => {
-      if (this.#isWaitedFor()) this.#pump();
-    });
+    this.#stops = [
+      network.subscribe(() => {
+        if (this.origin.queue.size > 0) this.#pump();
+      }),
+      network.onBack(() => this.hastenProbes()),
+    ];
   }
 
   /** Returns a permit if the attempt may be sent at once. */
   enter(target: Target): Permit | undefined {
-    const now = this.#context.clock.now();
-    this.#forgetOld(now);
-    this.#lastAskedAt = now;
-    return mayEnter(this.origin, target) ? new GrantedPermit(this.#permits, target) : undefined;
+    this.#lastAskedAt = this.#forgetOld();
+    return mayEnter(this.origin, target) ? new GrantedPermit(this.outcomes, target) : undefined;
   }
 
   /** Waits for a permit. If the queue is full, the wait ends at once. */
   wait(request: Ask, listener: WaitListener): Waiter {
     const { queue, health, network, refusals } = this.origin;
-    const now = this.#context.clock.now();
-    this.#forgetOld(now);
-    this.#lastAskedAt = now;
+    const now = (this.#lastAskedAt = this.#forgetOld());
     const limit = isUp(this.origin, request) ? this.#limit : {};
     const { maxQueued = Infinity, queueTimeoutMs: limitMs = Infinity } = limit;
     const endsFrom = request.isOnServer ? now : refusals.endsFrom(request, now);
     // A user's request hastens the probe, unless the cause may be that the device is offline.
     const down = request.isWish ? health.downFor(request) : undefined;
     if (down && !isOffline(network, down)) down.probes.hasten();
-    const patienceMs = queue.size() >= maxQueued ? 0 : limitMs;
+    const patienceMs = queue.size >= maxQueued ? 0 : limitMs;
     const expiresAt = Math.min(request.askedAt + request.maxPauseMs, now + patienceMs);
     this.#pumpSoon();
     const hasFailed = health.hasFailed(request);
@@ -129,7 +124,7 @@ export class Admission {
 
   /** Sends an attempt now, whatever the state of the origin. */
   force(waiter: Waiter): void {
-    this.#send(waiter, this.origin.health.downFor(waiter.request), false);
+    this.#send(waiter, false);
     this.#pump();
   }
 
@@ -171,35 +166,13 @@ export class Admission {
 
   /** Whether a new attempt may be sent at once. */
   isOpen(place: Place): boolean {
-    this.#forgetOld(this.#context.clock.now());
+    this.#forgetOld();
     return mayEnter(this.origin, place);
-  }
-
-  /** Whether the endpoint or its origin is down. */
-  isDown(endpoint: string): boolean {
-    return this.origin.health.isDown(endpoint);
   }
 
   /** Why a new attempt would wait and, if known, until when. */
   whyPaused(place: Place): Pause {
     return whyPaused(this.origin, place);
-  }
-
-  /** Pauses a scope for a Retry-After. */
-  pause(limitScope: string, retryAfterMs: number, cause?: unknown): void {
-    this.origin.limits.pause(limitScope, retryAfterMs, cause);
-    this.#pump();
-  }
-
-  /** Records a 429 to an attempt sent at `sentAt`, with its Retry-After if it had one. */
-  refuse(
-    limitScope: string,
-    sentAt: number,
-    retryAfterMs: number | undefined,
-    cause?: unknown,
-  ): void {
-    this.origin.limits.refuse(limitScope, sentAt, retryAfterMs, cause);
-    this.#pump();
   }
 
   /** Applies the `RateLimit` header of an answer. */
@@ -208,83 +181,66 @@ export class Admission {
     const resetInMs = resetAt - this.#context.clock.now();
     // The server has already counted the attempt that it answers.
     this.origin.limits.allow(limitScope, remaining, others.length - 1, resetInMs);
-    this.#pump();
   }
 
   /** Whether nothing waits, nothing is in flight and nothing is down. */
   isIdle(): boolean {
-    this.#forgetOld(this.#context.clock.now());
-    return (
-      !this.#isWaitedFor() && this.origin.inFlight.size === 0 && !this.origin.health.isAnyDown()
-    );
+    this.#forgetOld();
+    const { health, inFlight, queue } = this.origin;
+    return queue.size === 0 && inFlight.size === 0 && !health.isAnyDown();
   }
 
   /** Stops updating the shown status. Waiting attempts continue as before. */
   dispose(): void {
     this.#isDisposed = true;
     this.origin.watchers.clear();
-    this.#stopWatching();
+    for (const stop of this.#stops) stop();
     this.origin.leader?.close();
     // Makes `#pump` forget the outage.
     this.#lastAskedAt = -Infinity;
     this.#pump();
   }
 
-  #isWaitedFor(): boolean {
-    return this.origin.queue.size() > 0;
-  }
-
-  /** After a minute without requests an outage is forgotten: the next request is sent. */
-  #forgetOld(now: number): void {
+  /** After a minute without requests an outage is forgotten: the next request is sent. @returns the time. */
+  #forgetOld(): number {
+    const now = this.#context.clock.now();
     const isOld = now - this.#lastAskedAt >= forgetMs;
-    if (isOld && !this.#isWaitedFor()) this.outcomes.forget();
+    if (isOld && this.origin.queue.size === 0) this.outcomes.forget();
+    return now;
   }
 
-  #send(waiter: Waiter, probed: Health | undefined, isInTurn: boolean): void {
-    if (this.origin.queue.remove(waiter))
-      waiter.listener.take(new GrantedPermit(this.#permits, waiter.request, probed, isInTurn));
+  /** Sends an attempt: as the probe of what is down or, `isInTurn`, as a part of the slow start. */
+  #send(waiter: Waiter, isInTurn: boolean): void {
+    const { health, queue, slowStart } = this.origin;
+    const { request, listener } = waiter;
+    const down = health.downFor(request);
+    if (!queue.remove(waiter)) return;
+    const isPart = isInTurn && !down && slowStart.advance(request.endpoint);
+    listener.take(new GrantedPermit(this.outcomes, request, down, isPart));
   }
 
   /** Sends everything that is due, and sets the alarm for the next. */
   #pump(): void {
     const { network, queue, slowStart, watchers } = this.origin;
-    if (!this.#isWaitedFor() && watchers.size === 0) return this.#rest();
     network.sleepDetector.check();
-    const now = this.#context.clock.now();
-    this.#forgetOld(now);
+    const now = this.#forgetOld();
     queue.rereadForeground(now, false);
-    const dueAt = sendDue(this.origin, now, (waiter, down) =>
-      this.#send(waiter, down, !down && slowStart.advance(waiter.request.endpoint)),
-    );
-    if (!this.#isWaitedFor()) slowStart.stop();
+    const dueAt = sendDue(this.origin, now, (waiter) => this.#send(waiter, true));
+    const isWaitedFor = queue.size > 0;
+    if (!isWaitedFor) slowStart.stop();
     const [watchedAt, watcher] = nextWatcher(this.origin, now);
     this.#setAlarm(Math.min(dueAt, watchedAt, this.#changesAt()));
-    this.#watchSleepUntil(this.#isWaitedFor() ? Infinity : 0);
+    this.#watchSleepUntil(isWaitedFor ? Infinity : 0);
     this.#context.onChange();
     this.#announce();
     // Last, because it starts an attempt, which calls this method.
     if (watcher && watchedAt <= now && watchers.delete(watcher)) watcher.probe();
   }
 
-  /** Nothing waits to be sent. */
-  #rest(): void {
-    this.#forgetOld(this.#context.clock.now());
-    if (this.origin.leader) planProbes(this.origin);
-    this.origin.slowStart.stop();
-    this.#setAlarm(this.#restsUntil());
-    this.#setAnnouncing(Infinity);
-    this.#watchSleepUntil(0);
-    this.#context.onChange();
-  }
-
-  /** When the next announcement to other tabs is due, or the shown state changes. */
+  /** When the next announcement to other tabs is due or, while nothing waits, the shown state changes. */
   #changesAt(): number {
-    return this.#isWaitedFor() ? (this.origin.leader?.repeat() ?? Infinity) : this.#restsUntil();
-  }
-
-  /** When the shown state changes while nothing waits. */
-  #restsUntil(): number {
-    const { health, limits } = this.origin;
+    const { health, leader, limits, queue } = this.origin;
+    if (queue.size > 0) return leader?.repeat() ?? Infinity;
     if (!this.#context.isWatched() || this.#isDisposed) return Infinity;
     const forgetAt = health.isAnyDown() ? this.#lastAskedAt + forgetMs : Infinity;
     return Math.min(forgetAt, limits.pausedUntil() ?? Infinity);

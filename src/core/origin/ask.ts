@@ -10,30 +10,31 @@ export interface Pause {
   readonly probedBy?: 'another-tab' | undefined;
 }
 
-/** Where an attempt goes. */
-export interface Target {
+/** The facts that the gates check: of an attempt, or of one that would be sent now. */
+export interface Place {
   /** The unit of outages and probes: method and folded path. */
   readonly endpoint: string;
   /** Method and URL, one of the many of an endpoint, which holds back only those that have failed. */
-  readonly resource: string;
+  readonly resource?: string;
   /** The scope of a Retry-After or RateLimit in its answer. */
   readonly limitScope: string;
-  /** Whether it is the first attempt of its operation. */
-  readonly isNew: boolean;
+  /** Whether it is the first attempt of its operation; undefined if that is not known. */
+  readonly isNew?: boolean;
   /** Whether it can succeed without a network: from a cache, or on this device. */
   readonly mayBeOffline?: boolean | undefined;
   /** Whether its operation makes one attempt only, because the app says so: it passes an outage, or fails at once. */
   readonly isOnce?: boolean | undefined;
   /** 0: it only reads. 1: it may be sent twice. 2: neither, so it probes only if no other attempt can. */
   readonly risk: 0 | 1 | 2;
+  /** Whether its URL has failed, as it was read before. */
+  readonly hasFailed?: boolean;
 }
 
-/** The facts that the gates check. */
-export type Place = Omit<Target, 'isNew' | 'resource'> &
-  Partial<Pick<Target, 'isNew' | 'resource'>> & {
-    /** Whether its URL has failed, as it was read before. */
-    readonly hasFailed?: boolean | undefined;
-  };
+/** Where an attempt goes. */
+export interface Target extends Place {
+  readonly resource: string;
+  readonly isNew: boolean;
+}
 
 /** A request for a permit, by an attempt that has to wait. */
 export interface Ask extends Target {

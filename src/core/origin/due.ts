@@ -5,8 +5,8 @@ import { lastChanceMs, shortestGapMs } from './health/probe-schedule.ts';
 import type { Origin, Watcher } from './origin.ts';
 import { firstOf, type Group, groupsOf, type ProbeFailures, type Shared } from './wait-queue.ts';
 
-/** Sends a waiting attempt: as the probe of `down`, or in its turn. */
-type Send = (waiter: Waiter, down: Health | undefined) => void;
+/** Sends a waiting attempt: as the probe of what is down, or in its turn. */
+type Send = (waiter: Waiter) => void;
 
 /** Attempts that are sent or expire in one task. The limit keeps thousands of them from blocking the page. */
 const mostInOneTask = 50;
@@ -21,11 +21,11 @@ const alignedMs = 300;
  * @returns when to run it again.
  */
 export function sendDue(origin: Origin, now: number, send: Send): number {
-  planProbes(origin);
-  const { queue, health } = origin;
-  if (queue.size() === 0) return Infinity;
+  const { queue } = origin;
   for (let left = mostInOneTask; ; left--) {
-    const ready = queue.groups().filter(({ shared }) => turnAt(origin, shared, now) === -Infinity);
+    planProbes(origin);
+    if (queue.size === 0) return Infinity;
+    const ready = queue.groups().filter(({ shared }) => turnAt(origin, shared) <= now);
     const next = firstOf(
       ready,
       (group) => probeFailures(origin, group),
@@ -33,14 +33,12 @@ export function sendDue(origin: Origin, now: number, send: Send): number {
     );
     if (!next) break;
     if (left === 0) return now;
-    const down = health.downFor(next.request);
-    send(next, down);
-    if (down) planProbes(origin);
+    send(next);
   }
   const endsAt = endWaits(origin, now, send);
   // Again, because expiries may have changed when the next probe is due.
   planProbes(origin);
-  const turns = queue.groups().map(({ shared }) => turnAt(origin, shared, now));
+  const turns = queue.groups().map(({ shared }) => turnAt(origin, shared));
   return Math.min(endsAt, ...turns.map((at) => Math.max(at, now)));
 }
 
@@ -66,7 +64,7 @@ function endWaits(origin: Origin, now: number, send: Send): number {
       if (origin.slowStart.isUnderWay(shared.endpoint) && mayGo()) continue;
       for (const waiter of waiters.filter(isOver)) {
         if (left-- === 0) return now;
-        if (mayGo()) send(waiter, undefined);
+        if (mayGo()) send(waiter);
         else if (origin.queue.remove(waiter)) {
           origin.refusals.record(shared.endpoint, now);
           waiter.listener.take();
@@ -82,7 +80,7 @@ function endWaits(origin: Origin, now: number, send: Send): number {
 }
 
 /** Sets when this tab probes each thing that is down, for the attempts that wait for it. */
-export function planProbes(origin: Origin): void {
+function planProbes(origin: Origin): void {
   const { health, leader, queue } = origin;
   for (const down of health.down()) {
     const waiting = groupsOf(down.scope, queue.groups());
@@ -94,7 +92,7 @@ export function planProbes(origin: Origin): void {
 
 function probeAtOf({ leader, network }: Origin, down: Health, waiting: readonly Group[]): number {
   const { scope, probes } = down;
-  const isDue = (at: number): boolean => at > probes.startedAt();
+  const isDue = (at: number): boolean => at > probes.startedAt;
   const seen = waiting.flatMap((group) => group.seen());
   const expiresAt = leastOf(seen, (waiter) => waiter.expiresAt);
   const since = leastOf(seen, (waiter) => waiter.askedAt);
@@ -102,7 +100,7 @@ function probeAtOf({ leader, network }: Origin, down: Health, waiting: readonly 
   const isAnySeen = seen.length > 0 && !isOffline(network, down);
   const retryAt = leastOf(seen, ({ request }) => request.retriesAt?.find(isDue) ?? Infinity);
   if (isAnySeen && !probes.isProbing()) probes.promise(retryAt);
-  const sinceMs = Math.max(since, probes.startedAt());
+  const sinceMs = Math.max(since, probes.startedAt);
   const lastAt = leastOf(waiting, (group) => group.expiresAt) - lastChanceMs;
   const leaderAt = leader?.waitsUntil(scope, isAnySeen, sinceMs, lastAt) ?? 0;
   const probeAt = probes.nextAt(isAnySeen, expiresAt);
@@ -118,8 +116,8 @@ const leastOf = <T>(all: readonly T[], read: (one: T) => number): number =>
 /** How often the endpoint and its URLs have failed; undefined if the group would not be sent as a probe. */
 const probeFailures = ({ health }: Origin, { shared }: Group): ProbeFailures | undefined =>
   health.downFor(shared) && {
-    ofEndpoint: health.failures(shared.endpoint),
-    ofUrl: (resource) => health.failuresOf(resource),
+    ofEndpoint: health.of(shared.endpoint)?.failures ?? 0,
+    ofUrl: (resource) => health.failing.failures(resource),
   };
 
 /** Sends one waiting attempt as the probe of each thing that is down or, soon after a probe, schedules the next. */
@@ -128,7 +126,7 @@ export function probeFirst(origin: Origin, now: number, force: (waiter: Waiter) 
     const waiting = groupsOf(scope, origin.queue.groups());
     const able = waiting.filter(({ shared }) => isAble(origin, shared));
     const first = firstOf(able, (group) => probeFailures(origin, group));
-    const freeAt = probes.startedAt() + shortestGapMs;
+    const freeAt = probes.startedAt + shortestGapMs;
     if (now < freeAt) probes.promise(freeAt);
     else if (first) force(first);
   }
@@ -157,6 +155,6 @@ function watchedAtOf(origin: Origin, { place, awaitedUntil }: Watcher, now: numb
   const until = awaitedUntil();
   // An endpoint beside others that are answered may be broken for long.
   const isAwaited = now < until && !isOffline(network, down) && !health.isBroken(place.endpoint);
-  const leaderAt = leader?.waitsUntil(scope, isAwaited, probes.startedAt(), Infinity) ?? 0;
+  const leaderAt = leader?.waitsUntil(scope, isAwaited, probes.startedAt, Infinity) ?? 0;
   return Math.max(isAwaited ? probes.nextAt(true, until) : probes.idleAt(), leaderAt);
 }

@@ -3,73 +3,46 @@ import { isWithin } from './wait-queue.ts';
 import type { Health } from './health/endpoint-health.ts';
 import type { Network, Origin } from './origin.ts';
 
-/** Returns when it opens for an attempt. `-Infinity`: it is open. `Infinity`: an event opens it, at an unknown time. */
-type Gate = (origin: Origin, place: Place) => number;
+const isOnline = ({ network }: Origin, { mayBeOffline }: Place): boolean =>
+  !network.isOffline() || !!mayBeOffline;
 
-const open = -Infinity;
-const closed = Infinity;
+/** Whether fewer than `maxInFlight` attempts are in flight. */
+const hasSlot = ({ inFlight, maxInFlight }: Origin): boolean => inFlight.size < maxInFlight;
 
-/** Closed while the device is offline. */
-const connectivity: Gate = ({ network }, { mayBeOffline }) =>
-  network.isOffline() && !mayBeOffline ? closed : open;
-
-/** Closed until the end of a known window, or until the next request at the learned pace is due. */
-const rateLimit: Gate = ({ limits }, { limitScope }) => limits.until(limitScope);
-
-/** The same without the jitter that spreads requests after the end of a pause. */
-const leastLimit: Gate = ({ limits }, { limitScope }) => limits.leastUntil(limitScope);
-
-/** Closed while the endpoint or its origin is down. */
-const health: Gate = (origin, place) => (origin.health.downFor(place) ? closed : open);
-
-/** Opens for one waiting attempt, as the probe: rarely in a hidden page, where no user waits. Or for a first sending. */
-const probe =
-  ({ outage }: Health): Gate =>
-  (origin, place) =>
-    Math.min(outage?.probeAt ?? closed, origin.health.passesAt(place));
-
-/** Opens for one attempt after the other during slow start. */
-const turn: Gate = (origin, { endpoint }) => origin.slowStart.nextAt(endpoint);
-
-/** Closed for retries during slow start: attempts that have waited for longer go first. */
-const retry: Gate = ({ slowStart }, { isNew = true, endpoint }) =>
-  !isNew && slowStart.isUnderWay(endpoint) ? closed : open;
-
-/** Closed while `maxInFlight` attempts are in flight. */
-const concurrency: Gate = ({ inFlight, maxInFlight }) =>
-  inFlight.size < maxInFlight ? open : closed;
-
-/** The gates of a waiting attempt: it is sent as the probe of what is down, or else in its turn. */
-const gatesOf = (down: Health | undefined): readonly Gate[] =>
-  down ? [connectivity, rateLimit, probe(down)] : [connectivity, rateLimit, turn, concurrency];
-
-/** When the first closed gate of a waiting attempt opens, so that all are checked again; `-Infinity` if all are open. */
-export function turnAt(origin: Origin, place: Place, now: number): number {
-  for (const gate of gatesOf(origin.health.downFor(place))) {
-    const at = gate(origin, place);
-    if (at > now) return at;
-  }
-  return open;
-}
-
-/** Whether an attempt passes certain gates now. */
-type Passes = (origin: Origin, place: Place) => boolean;
-
-const passing =
-  (...gates: readonly Gate[]): Passes =>
-  (origin, place) => {
-    for (const gate of gates) if (gate(origin, place) !== open) return false;
-    return true;
-  };
-
-/** Whether it may be sent at once, without waiting for its turn. */
-export const mayEnter: Passes = passing(connectivity, rateLimit, health, retry, concurrency);
 /** Whether neither the network nor a limit holds it back. */
-export const isAble: Passes = passing(connectivity, rateLimit);
+export const isAble = (origin: Origin, place: Place): boolean =>
+  isOnline(origin, place) && origin.limits.until(place.limitScope) === -Infinity;
+
 /** Whether it waits at most for a slot or its turn. */
-export const isUp: Passes = passing(connectivity, rateLimit, health);
-/** Whether it waits at most for its turn, which comes soon. */
-export const isNext: Passes = passing(connectivity, leastLimit, health, concurrency);
+export const isUp = (origin: Origin, place: Place): boolean =>
+  isAble(origin, place) && !origin.health.downFor(place);
+
+/** Whether it may be sent at once. During slow start a retry may not: attempts that have waited for longer go first. */
+export const mayEnter = (origin: Origin, place: Place): boolean =>
+  isUp(origin, place) &&
+  hasSlot(origin) &&
+  (place.isNew !== false || !origin.slowStart.isUnderWay(place.endpoint));
+
+/** Whether it waits at most for its turn, which comes soon: not for the jitter after the end of a pause. */
+export const isNext = (origin: Origin, place: Place): boolean =>
+  isOnline(origin, place) &&
+  origin.limits.leastUntil(place.limitScope) === -Infinity &&
+  !origin.health.downFor(place) &&
+  hasSlot(origin);
+
+/**
+ * When what holds a waiting attempt back ends, so that it is sent, or something else does: it is sent as the probe of
+ * what is down, as a first sending that passes the outage, or else in its turn. `Infinity`: an event ends it.
+ */
+export function turnAt(origin: Origin, place: Place): number {
+  if (!isOnline(origin, place)) return Infinity;
+  const { health, limits, slowStart } = origin;
+  const limitedUntil = limits.until(place.limitScope);
+  if (limitedUntil > -Infinity) return limitedUntil;
+  const down = health.downFor(place);
+  if (down) return Math.min(down.outage?.probeAt ?? Infinity, health.passesAt(place));
+  return hasSlot(origin) ? slowStart.nextAt(place.endpoint) : Infinity;
+}
 
 /**
  * The next probe, as it is shown: no time while a probe is in flight, or if no request waits for one. `counts`
@@ -89,28 +62,27 @@ export function whenProbed(
 
 /** Why an attempt waits, and until when: a time at which something is sent, or none. */
 export function whyPaused(origin: Origin, place: Place): Pause {
-  const { network, limits, slowStart } = origin;
-  const { endpoint, limitScope } = place;
+  const { health, limits, network, slowStart } = origin;
   // First, because the origin is not at fault if the device is offline.
-  if (connectivity(origin, place) > open) return { reason: 'offline', retryAt: network.retryAt() };
-  const down = origin.health.downFor(place);
-  const limitedUntil = limits.until(limitScope);
-  if (limitedUntil > open && down) {
+  if (!isOnline(origin, place)) return { reason: 'offline', retryAt: network.retryAt() };
+  const down = health.downFor(place);
+  const limitedUntil = limits.until(place.limitScope);
+  if (limitedUntil === -Infinity) {
+    if (!down) return { reason: 'queued', retryAt: undefined };
+    const reason = isOffline(network, down) ? 'offline' : 'server-down';
+    return { reason, ...whenProbed(origin, down) };
+  }
+  if (down) {
     // The probe waits for both.
     const { retryAt } = whenProbed(origin, down, () => true);
     return { reason: 'rate-limited', retryAt: retryAt && Math.max(limitedUntil, retryAt) };
   }
-  if (limitedUntil > open) {
-    // During slow start the order is not known.
-    const isShown = !slowStart.isUnderWay(endpoint);
-    return {
-      reason: 'rate-limited',
-      retryAt: isShown ? limits.pausedUntil([limitScope]) : undefined,
-    };
-  }
-  if (!down) return { reason: 'queued', retryAt: undefined };
-  const reason = isOffline(network, down) ? 'offline' : 'server-down';
-  return { reason, ...whenProbed(origin, down) };
+  // During slow start the order is not known.
+  const isShown = !slowStart.isUnderWay(place.endpoint);
+  return {
+    reason: 'rate-limited',
+    retryAt: isShown ? limits.pausedUntil([place.limitScope]) : undefined,
+  };
 }
 
 /** Whether the cause of an outage may be that the device, not the origin, has no network. */

@@ -56,7 +56,7 @@ export interface Origin {
 
 /** Whether there is no outage, no limit and nothing that waits. */
 export const isQuiet = ({ health, limits, queue, watchers }: Origin): boolean =>
-  queue.size() === 0 && watchers.size === 0 && limits.known.size === 0 && !health.isAnyDown();
+  queue.size === 0 && watchers.size === 0 && limits.known.size === 0 && !health.isAnyDown();
 
 /** A shown failure of an outage: it is fetched again as a probe, or when the outage ends. */
 export interface Watcher {

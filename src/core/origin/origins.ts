@@ -29,12 +29,12 @@ export class Origins {
   readonly outages: Set<OutageListener> = new Set();
   /** Listeners for when this tab starts or stops probing for all tabs. */
   readonly leaders: Leads = new Set();
-  readonly #admissions: Map<string, Admission> = new Map();
+  /** By origin and partition, joined by a space. */
+  readonly admissions: Map<string, Admission> = new Map();
   readonly #context: OriginsContext;
   /** Opened with the first request: nothing starts at import, or on a server. */
   #sharing: TabsCode | undefined;
   #tabs: Tabs | undefined;
-  #stopListening: (() => void) | undefined;
 
   constructor(context: OriginsContext) {
     this.#context = context;
@@ -42,20 +42,15 @@ export class Origins {
     this.#sharing = codeOf<TabsCode>(context.options.tabs);
   }
 
-  /** By origin and partition, joined by a space. */
-  get admissions(): ReadonlyMap<string, Admission> {
-    return this.#admissions;
-  }
-
   /** The admission for a URL, as it was passed to fetch, and a declared partition of its origin. */
   admissionOf(url: string, partition = '', options?: OriginOptions): Admission {
     const key = `${originOf(url)} ${partition}`;
-    return this.#admissions.get(key) ?? this.#open(key, options);
+    return this.admissions.get(key) ?? this.#open(key, options);
   }
 
   /** The origins of recent requests. */
   known(): readonly string[] {
-    return [...this.#admissions.keys()].map(originIn);
+    return [...this.admissions.keys()].map(originIn);
   }
 
   /** Connects to the other tabs, if the instance has `tabs`. */
@@ -66,19 +61,18 @@ export class Origins {
 
   /** Call it when attempts may have entered or left the foreground: the page was shown, or a query was mounted. */
   reconsider(): void {
-    for (const admission of this.#admissions.values()) admission.reconsider();
+    for (const admission of this.admissions.values()) admission.reconsider();
   }
 
   /** Forgets everything learned, and ends all waits. */
   forget(): void {
     this.#disposeAll();
-    this.#admissions.clear();
+    this.admissions.clear();
     this.#notify();
   }
 
   /** Disconnects from the other tabs, and stops all timers that no request needs. */
   dispose(): void {
-    this.#stopListening?.();
     this.#tabs?.dispose();
     this.#tabs = this.#sharing = undefined;
     this.#disposeAll();
@@ -86,11 +80,8 @@ export class Origins {
 
   #open(key: string, own: OriginOptions | undefined): Admission {
     const { clock, random, network, options, reachOf } = this.#context;
-    forgetIdle(this.#admissions);
+    forgetIdle(this.admissions);
     this.openTabs();
-    this.#stopListening ??= network.onBack(() => {
-      for (const admission of this.#admissions.values()) admission.hastenProbes();
-    });
     const admission = new Admission(
       { ...options, ...own },
       {
@@ -104,7 +95,7 @@ export class Origins {
         onChange: () => this.#notify(),
       },
     );
-    this.#admissions.set(key, admission);
+    this.admissions.set(key, admission);
     return admission;
   }
 
@@ -113,7 +104,7 @@ export class Origins {
   }
 
   #disposeAll(): void {
-    for (const admission of this.#admissions.values()) admission.dispose();
+    for (const admission of this.admissions.values()) admission.dispose();
   }
 }
 

@@ -1,14 +1,14 @@
 import type { Clock } from '../lib/clock.ts';
-import type { Outcome } from '../policy/outcome.ts';
+import { isRefusal, type Outcome } from '../policy/outcome.ts';
+import type { Target } from './ask.ts';
 import { everything } from './wait-queue.ts';
 import { type Recovery, shownBy } from './health/health.ts';
 import { type Reach, Unreadable } from './health/unreadable.ts';
 import type { Origin } from './origin.ts';
 
 /** The end of an attempt. */
-export interface Ended {
-  readonly endpoint: string;
-  readonly resource: string;
+interface Ended {
+  readonly target: Target;
   readonly sentAt: number;
   /** For a probe: reports to the schedule whether it failed. */
   readonly endProbe: ((hasFailed: boolean) => void) | undefined;
@@ -18,44 +18,49 @@ export interface Ended {
 
 /** Passes the outcomes of attempts on to the health of their origin, its slow start, and the other tabs. */
 export class Outcomes {
-  readonly #clock: Clock;
-  readonly #origin: Origin;
-  readonly #unreadable: Unreadable;
-  #lastFailure: unknown;
-  #recoveredAt = -Infinity;
+  readonly clock: Clock;
+  readonly origin: Origin;
+  /** Sends what may be sent now. */
+  readonly pump: () => void;
+  readonly unreadable: Unreadable;
+  /** The error of the last attempt that showed an outage. */
+  lastFailure: unknown;
+  /** When the latest outage of the origin or of an endpoint ended. */
+  recoveredAt: number = -Infinity;
 
-  /** @param onEnd - Called when an outage ends without an attempt that shows it. */
-  constructor(clock: Clock, origin: Origin, reach: Reach | undefined, onEnd: () => void) {
+  constructor(clock: Clock, origin: Origin, reach: Reach | undefined, pump: () => void) {
     const { health, leader } = origin;
-    this.#clock = clock;
-    this.#origin = origin;
-    this.#unreadable = new Unreadable(clock, health, reach, () => {
+    this.clock = clock;
+    this.origin = origin;
+    this.pump = pump;
+    this.unreadable = new Unreadable(clock, health, reach, () => {
       for (const scope of health.reset(true)) {
         leader?.post({ kind: 'up', scope });
         leader?.leave(scope);
       }
-      onEnd();
+      pump();
     });
   }
 
   /** Records the end of an attempt. */
   record(ended: Ended): void {
-    const { endpoint, sentAt, endProbe, outcome, error } = ended;
-    const isUnread = outcome.kind === 'network' && this.isUnreadable(endpoint);
+    const { target, sentAt, endProbe, outcome, error } = ended;
+    if (!isRefusal(outcome)) this.origin.limits.accept(target.limitScope, sentAt);
+    const isUnread = outcome.kind === 'network' && this.unreadable.has(target.endpoint);
     const shown = isUnread ? undefined : shownBy(outcome);
     if (shown === 'alive') return this.#recordAnswer(ended);
     endProbe?.(shown === 'outage');
     if (shown === undefined) return;
-    this.#lastFailure = error;
+    this.lastFailure = error;
     // A timeout of an attempt sent before the recovery does not show the present state.
-    if (outcome.kind !== 'timeout' || sentAt > this.#recoveredAt) this.#recordFailure(ended);
+    if (outcome.kind !== 'timeout' || sentAt > this.recoveredAt) this.#recordFailure(ended);
   }
 
   /** Starts the slow start after a recovery. */
   recover(recovery: Recovery | undefined, firstMs = 0, latencyMs = 0): void {
     if (!recovery) return;
-    const { leader, slowStart, queue } = this.#origin;
-    this.#recoveredAt = this.#clock.now();
+    const { leader, slowStart, queue } = this.origin;
+    this.recoveredAt = this.clock.now();
     leader?.leave(recovery.scope);
     this.#releaseWatchers();
     // The outage ended before the successful probe was sent.
@@ -65,31 +70,17 @@ export class Outcomes {
 
   /** Forgets all outages without announcing a recovery, which only an answer shows. */
   forget(): void {
-    this.#origin.health.reset();
-    this.#origin.leader?.leave(everything);
+    this.origin.health.reset();
+    this.origin.leader?.leave(everything);
   }
 
-  /** When the latest outage of the origin or of an endpoint ended. */
-  recoveredAt(): number {
-    return this.#recoveredAt;
-  }
-
-  /** The error of the last attempt that showed an outage. */
-  lastFailure(): unknown {
-    return this.#lastFailure;
-  }
-
-  /** Whether the origin answers, but the page may not read the answers of this endpoint, as CORS forbids it. */
-  isUnreadable(endpoint: string): boolean {
-    return this.#unreadable.has(endpoint);
-  }
-
-  #recordAnswer({ endpoint, resource, sentAt, endProbe }: Ended): void {
-    const { health, latency, leader, slowStart } = this.#origin;
-    const latencyMs = this.#clock.now() - sentAt;
-    this.#unreadable.recordAnswer();
+  #recordAnswer({ target, sentAt, endProbe }: Ended): void {
+    const { endpoint } = target;
+    const { health, latency, leader, slowStart } = this.origin;
+    const latencyMs = this.clock.now() - sentAt;
+    this.unreadable.recordAnswer();
     if (!endProbe && !slowStart.isUnderWay()) latency.learn(endpoint, latencyMs);
-    const recovery = health.recordSuccess({ endpoint, resource }, sentAt);
+    const recovery = health.recordSuccess(target, sentAt);
     if (recovery) leader?.post({ kind: 'up', scope: recovery.scope });
     this.recover(recovery, 0, latencyMs);
     this.#releaseWatchers();
@@ -98,31 +89,32 @@ export class Outcomes {
       slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);
   }
 
-  #recordFailure({ endpoint, resource, sentAt, outcome: { kind } }: Ended): void {
-    const { health, leader, network, slowStart } = this.#origin;
-    const down = health.recordFailure({ endpoint, resource }, sentAt, kind);
+  #recordFailure({ target, sentAt, outcome: { kind } }: Ended): void {
+    const { endpoint } = target;
+    const { health, leader, network, slowStart } = this.origin;
+    const down = health.recordFailure(target, sentAt, kind);
     // If the browser says offline, one request without an answer is enough.
     if (kind !== 'http' && health.maxChance >= 0 && network.isDoubtful()) health.follow(everything);
     // A broken endpoint must not slow down the others, which answer.
     if (this.#isOfRecovery(endpoint, sentAt) && !health.isBroken(endpoint))
-      slowStart.observe(false, this.#clock.now() - sentAt);
+      slowStart.observe(false, this.clock.now() - sentAt);
     if (down) {
       const isWider = down.scope !== everything && slowStart.isUnderWay(everything);
       if (!isWider) slowStart.stop();
       // Not as the leader: the tab in which a user waits sends the probe.
       leader?.post({ kind: 'down', scope: down.scope, isProbed: false });
     }
-    this.#unreadable.recordFailure(endpoint, sentAt, kind === 'network');
+    this.unreadable.recordFailure(endpoint, sentAt, kind === 'network');
   }
 
   /** Whether the attempt was sent during the slow start. */
   #isOfRecovery(endpoint: string, sentAt: number): boolean {
-    return this.#origin.slowStart.isUnderWay(endpoint) && sentAt >= this.#recoveredAt;
+    return this.origin.slowStart.isUnderWay(endpoint) && sentAt >= this.recoveredAt;
   }
 
   /** Calls each watcher whose endpoint is no longer down, once. */
   #releaseWatchers(): void {
-    const { health, watchers } = this.#origin;
+    const { health, watchers } = this.origin;
     for (const watcher of watchers)
       if (!health.isDown(watcher.place.endpoint) && watchers.delete(watcher)) watcher.onBack();
   }

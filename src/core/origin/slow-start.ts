@@ -28,26 +28,21 @@ const fastMs = 300;
 /** Timers are late by up to this; the delay is not carried over to the next request. */
 const lateMs = 100;
 
-/** `recovery`: waiting attempts are sent one after the other, at a pace that the answers set. */
-type Phase =
-  | { readonly kind: 'off' }
-  | {
-      readonly kind: 'recovery';
-      /** The endpoint that recovered, or everything. */
-      readonly scope: string;
-      readonly gapMs: number;
-      readonly leastGapMs: number;
-      /** When the last attempt was sent, and the share of the gap before the next. */
-      readonly lastAt: number;
-      readonly share: number;
-      /** How many of the attempts that waited at its start are left. All are sent by `endsAt`. */
-      readonly left: number;
-      readonly endsAt: number;
-      /** The number of attempts sent and not yet answered. */
-      readonly unanswered: number;
-    };
-
-const off: Phase = { kind: 'off' };
+/** Waiting attempts are sent one after the other, at a pace that the answers set. */
+interface Phase {
+  /** The endpoint that recovered, or everything. */
+  readonly scope: string;
+  gapMs: number;
+  readonly leastGapMs: number;
+  /** When the last attempt was sent, and the share of the gap before the next. */
+  lastAt: number;
+  share: number;
+  /** How many of the attempts that waited at its start are left. All are sent by `endsAt`. */
+  left: number;
+  readonly endsAt: number;
+  /** The number of attempts sent and not yet answered. */
+  unanswered: number;
+}
 
 /**
  * Sends the paused attempts after a recovery one after the other, as fast as the answers allow.
@@ -58,7 +53,7 @@ const off: Phase = { kind: 'off' };
 export class SlowStart {
   readonly #clock: Clock;
   readonly #random: Random;
-  #phase: Phase = off;
+  #phase: Phase | undefined;
   #countedFrom = -Infinity;
 
   constructor(clock: Clock, random: Random) {
@@ -82,7 +77,6 @@ export class SlowStart {
     const gapMs = Math.min(longestPlannedMs, Math.min(startMs, boundMs, patienceMs) / left);
     const lastAt = now + firstMs;
     this.#phase = {
-      kind: 'recovery',
       scope,
       gapMs,
       leastGapMs: leastShare * gapMs,
@@ -101,19 +95,19 @@ export class SlowStart {
 
   /** Whether it is under way, for this endpoint or, without one, at all. */
   isUnderWay(endpoint?: string): boolean {
-    const phase = this.#phase;
-    if (phase.kind === 'off') return false;
-    return endpoint === undefined || [everything, endpoint].includes(phase.scope);
+    const { scope } = this.#phase ?? {};
+    if (scope === undefined) return false;
+    return endpoint === undefined || scope === everything || scope === endpoint;
   }
 
   stop(): void {
-    this.#phase = off;
+    this.#phase = undefined;
   }
 
   /** When the next attempt may be sent to this endpoint; `-Infinity` if none has to wait. */
   nextAt(endpoint: string): number {
     const phase = this.#phase;
-    if (phase.kind === 'off' || !this.isUnderWay(endpoint)) return -Infinity;
+    if (!phase || !this.isUnderWay(endpoint)) return -Infinity;
     const { gapMs, lastAt, share, left, endsAt, unanswered } = phase;
     const overdue = unanswered - Math.floor(fastMs / gapMs);
     const paceMs = Math.min(longestGapMs, gapMs * 2 ** Math.max(0, overdue));
@@ -124,28 +118,25 @@ export class SlowStart {
   /** Counts an attempt that is sent. @returns whether it is part of the slow start: then call `finish` once. */
   advance(endpoint: string): boolean {
     const phase = this.#phase;
-    if (phase.kind === 'off' || !this.isUnderWay(endpoint)) return false;
-    const lastAt = Math.max(this.nextAt(endpoint), this.#clock.now() - lateMs);
-    const share = between(this.#random, 0.5, 1.5);
-    const { left, unanswered } = phase;
-    this.#phase = { ...phase, lastAt, share, left: left - 1, unanswered: unanswered + 1 };
+    if (!phase || !this.isUnderWay(endpoint)) return false;
+    phase.lastAt = Math.max(this.nextAt(endpoint), this.#clock.now() - lateMs);
+    phase.share = between(this.#random, 0.5, 1.5);
+    phase.left--;
+    phase.unanswered++;
     return true;
   }
 
   /** Counts an attempt that has its answer, or that is no longer in flight. */
   finish(): void {
-    const phase = this.#phase;
-    if (phase.kind === 'recovery')
-      this.#phase = { ...phase, unanswered: Math.max(0, phase.unanswered - 1) };
+    if (this.#phase?.unanswered) this.#phase.unanswered--;
   }
 
   /** Adapts the gap to the latency of an answer, or to a failure. */
   observe(isFast: boolean, latencyMs: number): void {
     const phase = this.#phase;
-    if (phase.kind === 'off') return;
-    const gapMs = isFast
+    if (!phase) return;
+    phase.gapMs = isFast
       ? Math.max(phase.leastGapMs, kept * phase.gapMs)
       : Math.max(phase.gapMs, Math.min(longestGapMs, latencyFactor * latencyMs));
-    this.#phase = { ...phase, gapMs };
   }
 }

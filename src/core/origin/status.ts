@@ -27,7 +27,7 @@ export const up: OriginState = Object.freeze({ status: 'up', retryAt: undefined,
 export function stateOf(origin: Origin): OriginState {
   const { limits, health, slowStart, queue } = origin;
   const [down] = health.down();
-  const waiting = queue.size();
+  const waiting = queue.size;
   if (down && health.isAllDown() && !isOffline(origin.network, down))
     return { status: 'down', ...whenProbed(origin, down), waiting };
   const scopes = queue.groups().map(({ shared }) => shared.limitScope);

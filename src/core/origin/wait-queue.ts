@@ -1,4 +1,4 @@
-import { keepIfSame } from '../lib/store.ts';
+import { keepIfSame, keepLast } from '../lib/store.ts';
 import type { Ask, Pause, Waiter, WaitListener } from './ask.ts';
 
 /** Listeners that are called in one task. The limit keeps thousands of them from blocking the page. */
@@ -218,15 +218,11 @@ export class WaitQueue {
   readonly #byKey: Map<string, Group> = new Map();
   /** The groups as a list; undefined after one was added or removed. */
   #groups: readonly Group[] | undefined = [];
-  #size = 0;
+  size = 0;
   #readAt = -Infinity;
 
   groups(): readonly Group[] {
     return (this.#groups ??= [...this.#byKey.values()]);
-  }
-
-  size(): number {
-    return this.#size;
   }
 
   /** The number of attempts that wait for this rate limit. */
@@ -256,7 +252,7 @@ export class WaitQueue {
     const { key } = waiter;
     const group = this.#byKey.get(key);
     if (!group?.remove(waiter)) return false;
-    this.#size--;
+    this.size--;
     if (group.waiters.length === 0) {
       this.#byKey.delete(key);
       this.#groups = undefined;
@@ -300,7 +296,7 @@ export class WaitQueue {
       this.#groups = undefined;
     }
     group.insert(waiter);
-    this.#size++;
+    this.size++;
   }
 }
 
@@ -323,7 +319,7 @@ export class Refusals {
     const all = this.#refusedAt;
     all.delete(endpoint);
     all.set(endpoint, now);
-    if (all.size > maxRefused) for (const oldest of all.keys()) return void all.delete(oldest);
+    keepLast(all, maxRefused);
   }
 
   /** The earliest end of a wait that begins now. */

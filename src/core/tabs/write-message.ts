@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
+import { keepLast } from '../lib/store.ts';
 
 /** The place of a write among all writes: when it was first requested and, within one moment, its turn. */
 export interface WritePlace {
@@ -90,10 +91,7 @@ export function createWritesElsewhere(
     sent.delete(id);
     if (message.state === 'sent') sent.set(id, write);
     if (message.state === 'refused') write.refuse();
-    for (const first of sent.keys()) {
-      if (sent.size <= mostWrites) break;
-      sent.delete(first);
-    }
+    keepLast(sent, mostWrites);
     onWrite(message.resource, write, message.state);
   };
 }

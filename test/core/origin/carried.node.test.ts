@@ -27,7 +27,7 @@ test('an answer that was overtaken gives nothing of a limit back', () => {
 
 test('those whose time is up before their turn at a learned pace are not sent, least of all together', async () => {
   const { ask, admission, clock, advance } = openOrigin();
-  admission.refuse('a', clock.now(), undefined);
+  admission.origin.limits.refuse('a', clock.now(), undefined);
   const asked = Array.from({ length: 20 }, () => ask('a', { maxPauseMs: 1000 }));
   await advance(3000);
   expect(asked.filter(({ story }) => !story[0]?.includes('expired'))).toHaveLength(3);
@@ -74,12 +74,12 @@ test('what was sent before the end of an outage, and times out after it, begins 
   await advance(1200);
   probe.settle('success');
   for (const one of hanging) one.settle('timeout');
-  expect(admission.isDown('b')).toBe(false);
+  expect(admission.origin.health.isDown('b')).toBe(false);
   // Without an outage before, so many time-outs are one.
   const other = openOrigin();
   const lost = [other.ask('b'), other.ask('b'), other.ask('b')];
   for (const one of lost) one.settle('timeout');
-  expect(other.admission.isDown('b')).toBe(true);
+  expect(other.admission.origin.health.isDown('b')).toBe(true);
 });
 
 test('word of the network is no reason to ask a server that has answered with errors', async () => {

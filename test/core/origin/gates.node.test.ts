@@ -27,7 +27,7 @@ function read({ admission: { origin }, clock }: OriginRig, at = place): unknown[
   const now = clock.now();
   return [
     mayEnter(origin, at),
-    Math.max(0, Math.round(turnAt(origin, at, now) - now)),
+    Math.max(0, Math.round(turnAt(origin, at) - now)),
     isAble(origin, at),
     isUp(origin, at),
     isNext(origin, at),
@@ -36,24 +36,28 @@ function read({ admission: { origin }, clock }: OriginRig, at = place): unknown[
 
 test.each<[string, unknown[], (rig: OriginRig) => void | Promise<void>]>([
   ['nothing', [true, 0, true, true, true], () => {}],
-  ['a known limit', [false, 1050, false, false, false], (rig) => rig.admission.pause('a', 1000)],
+  [
+    'a known limit',
+    [false, 1050, false, false, false],
+    (rig) => rig.admission.origin.limits.pause('a', 1000),
+  ],
   [
     'what is added to a limit that is over',
     [false, 50, false, false, true],
     (rig) => {
-      rig.admission.pause('a', 1000);
+      rig.admission.origin.limits.pause('a', 1000);
       rig.clock.advance(1000);
     },
   ],
   [
     'the learned pace',
     [false, 263, false, false, false],
-    (rig) => rig.admission.refuse('a', rig.clock.now(), undefined),
+    (rig) => rig.admission.origin.limits.refuse('a', rig.clock.now(), undefined),
   ],
   [
     'the limit of another endpoint',
     [true, 0, true, true, true],
-    (rig) => rig.admission.pause('b', 1000),
+    (rig) => rig.admission.origin.limits.pause('b', 1000),
   ],
   ['an endpoint that is down', [false, Infinity, true, false, false], takeDown],
   [
@@ -98,7 +102,7 @@ test('offline, nothing goes that has to leave the device', () => {
 
 test('offline, what may go without a network is kept back by its limit, and shown so', () => {
   const rig = openOrigin({}, undefined, undefined, undefined, offline);
-  rig.admission.pause('a', 1000);
+  rig.admission.origin.limits.pause('a', 1000);
   expect(rig.admission.whyPaused(place).reason).toBe('offline');
   expect(rig.admission.whyPaused({ ...place, mayBeOffline: true }).reason).toBe('rate-limited');
 });

@@ -6,11 +6,11 @@ import { openOrigin } from './rig.ts';
 test('one time-out is not an outage, nor what a time-out and an answer leave', () => {
   const { admission, send } = openOrigin();
   send('report', 'outage', 10_000);
-  expect(admission.isDown('report')).toBe(false);
-  expect(admission.isDown('orders')).toBe(false);
+  expect(admission.origin.health.isDown('report')).toBe(false);
+  expect(admission.origin.health.isDown('orders')).toBe(false);
   send('orders', 'success', 50);
   send('orders', 'outage', 50);
-  expect(admission.isDown('orders')).toBe(false);
+  expect(admission.origin.health.isDown('orders')).toBe(false);
 });
 
 test('one time-out is retried like any failure, and what is asked meanwhile goes at once', async () => {

@@ -39,7 +39,7 @@ function orderOf(
   for (const [name, ask] of asks)
     names.set(queue.add({ ...usual, id: ++lastId, ...ask }, begun, nobody), name);
   const order: string[] = [];
-  while (queue.size() > 0) {
+  while (queue.size > 0) {
     const first = firstOf(queue.groups(), ({ shared }) => {
       const ofEndpoint = failuresOf(shared.endpoint);
       const ofUrl = (resource: string): number => failuresOf(resource) ?? 0;

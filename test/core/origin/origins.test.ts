@@ -119,7 +119,7 @@ describe('the state of an origin', () => {
 
   test('without an origin is the worst of all, and counts all who wait', async () => {
     const { origins } = open();
-    origins.admissionOf('https://a.test/').pause('a', 10_000);
+    origins.admissionOf('https://a.test/').origin.limits.pause('a', 10_000);
     expect(originStatus(origins).getState()).toEqual({
       status: 'rate-limited',
       retryAt: epochMs + 10_500,
@@ -174,7 +174,8 @@ describe('the state of an origin', () => {
     expect(listener).toHaveBeenCalled();
     stop();
     listener.mockClear();
-    origins.admissionOf('https://api.test/').pause('a', 1000);
+    origins.admissionOf('https://api.test/').origin.limits.pause('a', 1000);
+    origins.reconsider();
     expect(listener).not.toHaveBeenCalled();
   });
 
@@ -182,7 +183,7 @@ describe('the state of an origin', () => {
     const { origins, clock } = open();
     const state = originStatus(origins, 'https://api.test');
     state.subscribe(() => {});
-    origins.admissionOf('https://api.test/').pause('a', 60_000);
+    origins.admissionOf('https://api.test/').origin.limits.pause('a', 60_000);
     origins.reconsider();
     clock.advance(62_999);
     expect(state.getState().status).toBe('rate-limited');

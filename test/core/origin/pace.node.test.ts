@@ -18,7 +18,7 @@ test('what was never refused is not paced, however fast it is asked', () => {
 test('after one odd refusal one request waits a quarter of a second, and ten have gone in 1.4 s', async () => {
   const rig = openOrigin();
   rig.send('a', 'success');
-  rig.admission.refuse('a', rig.clock.now(), undefined);
+  rig.admission.origin.limits.refuse('a', rig.clock.now(), undefined);
   const asked = askAll(rig, 10);
   for (const one of asked) {
     while (one.story.length === 0) await rig.advance(50);
@@ -30,7 +30,7 @@ test('after one odd refusal one request waits a quarter of a second, and ten hav
 
 test('a minute after its last refusal nothing is paced', async () => {
   const rig = openOrigin();
-  rig.admission.refuse('a', rig.clock.now(), undefined);
+  rig.admission.origin.limits.refuse('a', rig.clock.now(), undefined);
   await rig.advance(60_000);
   expect(new Set(sentAt(askAll(rig, 30)))).toEqual(new Set(['60000']));
 });
@@ -40,7 +40,7 @@ test('what is refused again and again waits twice as long each time, but the fif
   const waits: number[] = [];
   for (let refusal = 0; refusal < 9; refusal++) {
     const now = rig.clock.now();
-    rig.admission.refuse('a', now, undefined);
+    rig.admission.origin.limits.refuse('a', now, undefined);
     const until =
       rig.admission.whyPaused({ endpoint: 'a', limitScope: 'a', risk: 0 }).retryAt ?? NaN;
     waits.push(until - now);
@@ -53,7 +53,8 @@ test('fifty refusals of one burst are one', () => {
   const rig = openOrigin();
   const now = rig.clock.now();
   rig.clock.advance(50);
-  for (let refusal = 0; refusal < 50; refusal++) rig.admission.refuse('a', now, undefined);
+  for (let refusal = 0; refusal < 50; refusal++)
+    rig.admission.origin.limits.refuse('a', now, undefined);
   expect(rig.admission.whyPaused({ endpoint: 'a', limitScope: 'a', risk: 0 })).toEqual({
     reason: 'rate-limited',
     retryAt: now + 313,
@@ -62,7 +63,7 @@ test('fifty refusals of one burst are one', () => {
 
 test('it paces its own limit alone', () => {
   const rig = openOrigin();
-  rig.admission.refuse('a', rig.clock.now(), undefined);
+  rig.admission.origin.limits.refuse('a', rig.clock.now(), undefined);
   expect(rig.ask('b').story).toEqual(['0']);
   expect(rig.ask('a').story).toEqual([]);
 });

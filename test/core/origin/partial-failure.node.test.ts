@@ -7,7 +7,7 @@ test('two failures of one endpoint in a row pause that endpoint, and no other', 
   const { admission, ask, send, advance, log } = openOrigin();
   send('widget', 'outage');
   send('widget', 'outage');
-  expect(admission.isDown('widget')).toBe(true);
+  expect(admission.origin.health.isDown('widget')).toBe(true);
   const widget = ask('widget');
   const orders = ask('orders');
   await advance(1000);
@@ -22,13 +22,13 @@ test('failures of different endpoints take the origin down, if none was answered
   const one = openOrigin();
   one.send('a', 'outage');
   one.send('b', 'outage');
-  expect(one.admission.isDown('c')).toBe(true);
+  expect(one.admission.origin.health.isDown('c')).toBe(true);
 
   const other = openOrigin();
   other.send('a', 'outage');
   other.send('c', 'success');
   other.send('b', 'outage');
-  expect(other.admission.isDown('c')).toBe(false);
+  expect(other.admission.origin.health.isDown('c')).toBe(false);
 });
 
 test('the failed probe of an endpoint that was broken before says nothing of its origin', async () => {
@@ -42,9 +42,9 @@ test('the failed probe of an endpoint that was broken before says nothing of its
   await advance(200);
   expect(widget.story).toEqual(['1200 probe']);
   widget.settle('outage');
-  expect(admission.isDown('widget')).toBe(true);
-  expect(admission.isDown('orders')).toBe(false);
-  expect(admission.isDown('products')).toBe(false);
+  expect(admission.origin.health.isDown('widget')).toBe(true);
+  expect(admission.origin.health.isDown('orders')).toBe(false);
+  expect(admission.origin.health.isDown('products')).toBe(false);
 });
 
 test('however often the probes of a broken endpoint fail, one failure of another one takes nothing down', async () => {
@@ -59,9 +59,9 @@ test('however often the probes of a broken endpoint fail, one failure of another
     widget.settle('outage');
   }
   send('orders', 'outage');
-  expect(admission.isDown('widget')).toBe(true);
-  expect(admission.isDown('orders')).toBe(false);
-  expect(admission.isDown('products')).toBe(false);
+  expect(admission.origin.health.isDown('widget')).toBe(true);
+  expect(admission.origin.health.isDown('orders')).toBe(false);
+  expect(admission.origin.health.isDown('products')).toBe(false);
 });
 
 test('a good answer that comes after the trip closes it, if it was sent no earlier than what failed', () => {
@@ -71,11 +71,11 @@ test('a good answer that comes after the trip closes it, if it was sent no earli
   const failing = [ask('a'), ask('a')];
   const late = ask('a');
   for (const { settle } of failing) settle('outage');
-  expect(admission.isDown('a')).toBe(true);
+  expect(admission.origin.health.isDown('a')).toBe(true);
   early.settle('success');
-  expect(admission.isDown('a')).toBe(true);
+  expect(admission.origin.health.isDown('a')).toBe(true);
   late.settle('success');
-  expect(admission.isDown('a')).toBe(false);
+  expect(admission.origin.health.isDown('a')).toBe(false);
 });
 
 test('that an origin is not down, any answer shows, also an error of the app', () => {
@@ -83,9 +83,9 @@ test('that an origin is not down, any answer shows, also an error of the app', (
   const early = ask('slow');
   send('a', 'outage');
   send('b', 'outage');
-  expect(admission.isDown('slow')).toBe(true);
+  expect(admission.origin.health.isDown('slow')).toBe(true);
   early.settle('alive');
-  expect(admission.isDown('a')).toBe(false);
+  expect(admission.origin.health.isDown('a')).toBe(false);
 });
 
 test('the probe of an origin is of the endpoint that has failed least: a broken one does not keep it down', async () => {
@@ -93,7 +93,7 @@ test('the probe of an origin is of the endpoint that has failed least: a broken 
   send('a', 'outage');
   send('a', 'outage');
   send('b', 'outage');
-  expect(admission.isDown('c')).toBe(true);
+  expect(admission.origin.health.isDown('c')).toBe(true);
   const broken = ask('a');
   const healthy = ask('b');
   await advance(1200);
@@ -111,9 +111,9 @@ test('where every fifth attempt fails anyway, seven failures in a row are an out
   }
   for (let good = 0; good < 6; good++) send('a', 'success', 1);
   for (let failures = 0; failures < 6; failures++) send('a', 'outage', 1);
-  expect(admission.isDown('a')).toBe(false);
+  expect(admission.origin.health.isDown('a')).toBe(false);
   send('a', 'outage', 1);
-  expect(admission.isDown('a')).toBe(true);
+  expect(admission.origin.health.isDown('a')).toBe(true);
 });
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'] as const;
@@ -139,14 +139,15 @@ test.each([2, 3, 5, 9])(
       }
       expect(stateOf(admission.origin).status).toMatch(/^(up|recovering)$/);
     }
-    for (const endpoint of names.slice(0, count)) expect(admission.isDown(endpoint)).toBe(true);
+    for (const endpoint of names.slice(0, count))
+      expect(admission.origin.health.isDown(endpoint)).toBe(true);
   },
 );
 
 test('where nothing is answered, each endpoint fails once, and is then probed for with the others', async () => {
   const { admission, ask, send, advance, log } = openOrigin();
   for (const endpoint of names) send(endpoint, 'outage');
-  expect(admission.isDown('a')).toBe(true);
+  expect(admission.origin.health.isDown('a')).toBe(true);
   for (const endpoint of names) ask(endpoint);
   await advance(1200);
   expect(log.slice(names.length)).toEqual(['1200 a probe']);
@@ -222,9 +223,12 @@ test('what was broken beside its origin stays down when all of that comes back',
   send('orders', 'success', 1);
   send('widget', 'outage', 1);
   for (const endpoint of ['orders', 'carts', 'stock']) send(endpoint, 'outage', 1);
-  expect(admission.isDown('products')).toBe(true);
+  expect(admission.origin.health.isDown('products')).toBe(true);
   send('products', 'success', 1);
-  expect([admission.isDown('widget'), admission.isDown('orders')]).toEqual([true, false]);
+  expect([
+    admission.origin.health.isDown('widget'),
+    admission.origin.health.isDown('orders'),
+  ]).toEqual([true, false]);
 });
 
 test('a broken endpoint that is let go with the others, and fails slowly, slows none of them down', async () => {
@@ -286,7 +290,7 @@ describe('a URL of an endpoint', () => {
   test('that has not failed goes at once, beside two that have', async () => {
     const { admission, ask, advance } = openOrigin();
     for (const id of [1, 2]) ask(...item(id)).settle('outage');
-    expect(admission.isDown(endpoint)).toBe(true);
+    expect(admission.origin.health.isDown(endpoint)).toBe(true);
     const [broken, other] = [ask(...item(1)), ask(...item(3))];
     await advance(0);
     expect([broken.story, other.story]).toEqual([[], ['0']]);
@@ -300,7 +304,10 @@ describe('a URL of an endpoint', () => {
     }
     for (const id of [1, 4, 7, 1, 4, 7]) ask(...item(id)).settle('outage');
     send('other', 'outage');
-    expect([admission.isDown(endpoint), admission.isDown('other')]).toEqual([false, false]);
+    expect([
+      admission.origin.health.isDown(endpoint),
+      admission.origin.health.isDown('other'),
+    ]).toEqual([false, false]);
   });
 
   test('that has failed least is probed first, so the broken one does not keep the others down', async () => {
@@ -337,6 +344,6 @@ describe('a URL of an endpoint', () => {
     const { admission, ask } = openOrigin();
     ask('POST /graphql').settle('success');
     for (let round = 0; round < 2; round++) ask('POST /graphql').settle('outage');
-    expect(admission.isDown('POST /graphql')).toBe(true);
+    expect(admission.origin.health.isDown('POST /graphql')).toBe(true);
   });
 });

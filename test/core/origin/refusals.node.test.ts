@@ -16,7 +16,7 @@ const kinds: readonly (readonly [string, OriginRig, (rig: OriginRig) => void, Pa
   [
     'its rate limit lasts longer',
     openOrigin(),
-    ({ admission }) => admission.pause('a', 90_000),
+    ({ admission }) => admission.origin.limits.pause('a', 90_000),
     {},
   ],
   ['the queue is full', openOrigin(full), ({ ask }) => void ask('b'), {}],

@@ -8,12 +8,14 @@ test('what is down and was told to wait shows the later of the two times, and go
   const asked = ask('a');
   await advance(0);
   expect(asked.paused()).toBe('server-down 1200');
-  admission.pause('a', 200);
+  admission.origin.limits.pause('a', 200);
+  admission.reconsider();
   await advance(0);
   expect(asked.paused()).toBe('rate-limited 1200');
   await advance(300);
   expect(asked.paused()).toBe('server-down 1200');
-  admission.pause('a', 2000);
+  admission.origin.limits.pause('a', 2000);
+  admission.reconsider();
   await advance(0);
   expect(asked.paused()).toBe('rate-limited 2400');
   await advance(2100);

@@ -33,7 +33,9 @@ async function play(seed: number): Promise<string[]> {
       one.settle(pick<Shown>(['outage', 'outage', 'outage', 'nothing', 'success']) ?? 'outage');
     },
     () => {
-      if (random() < 0.2) admission.pause(pick(['a', 'b']) ?? 'a', 1000 + 4000 * random());
+      if (random() >= 0.2) return;
+      admission.origin.limits.pause(pick(['a', 'b']) ?? 'a', 1000 + 4000 * random());
+      admission.reconsider();
     },
     () => {
       const one = random() < 0.2 ? pick(all.filter(isWaiting)) : undefined;

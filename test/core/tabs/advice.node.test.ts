@@ -253,7 +253,7 @@ test('an endpoint that is up with its origin is not said to be down any more', a
   await leader.advance(1200);
   waiting[1]?.settle('success');
   // Something waits for something else: what holds is said again.
-  leader.admission.pause('c', 20_000);
+  leader.admission.origin.limits.pause('c', 20_000);
   leader.ask('c');
   await leader.advance(10_000);
   expect(other.ask('a').story).toEqual(['12400']);

@@ -85,5 +85,5 @@ test('an origin that comes back after it was forgotten hears the other tabs agai
   for (let index = 0; index < 60; index++) origins.admissionOf(`https://${index}.example`);
   const again = origins.admissionOf('https://a.example');
   say('https://a.example');
-  expect(again.isDown('GET /a')).toBe(true);
+  expect(again.origin.health.isDown('GET /a')).toBe(true);
 });

@@ -92,7 +92,7 @@ export function failed(attempt: Attempt, cause: unknown, response?: Response): u
     return fail(attempt, NetworkError, 'The answer broke off', failure, { response, cause });
   }
   if (mayBeRefused(attempt)) sending?.end(failures.aborted);
-  const isUnreadable = operation.route.at?.admission.outcomes.isUnreadable(endpoint);
+  const isUnreadable = operation.route.at?.admission.outcomes.unreadable.has(endpoint);
   inDevelopment(() => hintAtCors(context.operations, url, undefined, isUnreadable));
   const what = isUnreadable ? unreadable : noAnswer + moreOf(cause);
   return fail(attempt, NetworkError, what, failures.network, { cause });

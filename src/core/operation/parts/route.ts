@@ -43,7 +43,7 @@ export class Route {
   /** The target, if it or its origin is down. A request to it may be let go all the same: see `FailureThere.isDown`. */
   down(): Destination | undefined {
     const at = this.at;
-    return at?.admission.isDown(at.sent.endpoint) ? at : undefined;
+    return at?.admission.origin.health.isDown(at.sent.endpoint) ? at : undefined;
   }
 
   /** Records the target of the next request. @returns the permit that was granted for it before its attempt began. */
@@ -88,11 +88,11 @@ export class Route {
       // all who wait, so it is not a retry of this operation. An endpoint that times out while the rest of
       // its origin answers will be slow again, so its timeouts do use up retries.
       isTrial: (isRefusal(failure) && limitedMs > 0) || (trialAt < Infinity && !isSlowByNature),
-      isLate: trialAt <= admission.outcomes.recoveredAt(),
+      isLate: trialAt <= admission.outcomes.recoveredAt,
       isDown:
         health.downFor({ endpoint, resource, risk, mayBeOffline, isNew: false }) !== undefined,
       limitedMs,
-      isUrlBroken: health.isUrlBroken(sent) && health.failuresOf(sent.resource) > 1,
+      isUrlBroken: health.isUrlBroken(sent) && health.failing.failures(sent.resource) > 1,
       isAlone: trialAt === Infinity && health.isAlone(sent.endpoint),
     };
   }

@@ -1,3 +1,5 @@
+import { keepLast } from '../../lib/store.ts';
+
 /** The number of URLs whose failures are remembered. */
 const maxUrls = 1000;
 /** Where more URLs of an endpoint fail, none is broken by itself: their server refuses whatever is asked. */
@@ -36,27 +38,21 @@ export class FailingUrls {
   readonly #byUrl: Map<string, Failing> = new Map();
   /** The URLs that were answered, the latest at the end. */
   readonly #answered: Set<string> = new Set();
-  /** How many failing URLs each endpoint has. */
-  readonly #counts: Map<string, number> = new Map();
 
   /** Records a failure of a request sent at `sentAt`. */
   record(url: string, endpoint: string, sentAt: number): void {
-    const all = this.#byUrl;
-    const { failures = 0, since = sentAt } = all.get(url) ?? {};
-    this.#forget(url);
-    all.set(url, { endpoint, failures: failures + 1, since: Math.min(since, sentAt) });
-    this.#counts.set(endpoint, (this.#counts.get(endpoint) ?? 0) + 1);
-    if (all.size <= maxUrls) return;
-    for (const oldest of all.keys()) return this.#forget(oldest);
+    const { failures = 0, since = sentAt } = this.#byUrl.get(url) ?? {};
+    this.#byUrl.delete(url);
+    this.#byUrl.set(url, { endpoint, failures: failures + 1, since: Math.min(since, sentAt) });
+    keepLast(this.#byUrl, maxUrls);
   }
 
   /** Records an answer. */
   recordAnswer(url: string): void {
-    const all = this.#answered;
-    all.delete(url);
-    all.add(url);
-    this.#forget(url);
-    if (all.size > maxUrls) for (const oldest of all) return void all.delete(oldest);
+    this.#byUrl.delete(url);
+    this.#answered.delete(url);
+    this.#answered.add(url);
+    keepLast(this.#answered, maxUrls);
   }
 
   /** Whether it was ever answered. */
@@ -64,18 +60,12 @@ export class FailingUrls {
     return this.#answered.has(url);
   }
 
-  #forget(url: string): void {
-    const known = this.#byUrl.get(url);
-    if (!known) return;
-    this.#byUrl.delete(url);
-    const left = (this.#counts.get(known.endpoint) ?? 0) - 1;
-    if (left > 0) this.#counts.set(known.endpoint, left);
-    else this.#counts.delete(known.endpoint);
-  }
-
   /** Whether few enough URLs of the endpoint fail for each to be broken by itself. */
   areFew(endpoint: string): boolean {
-    return (this.#counts.get(endpoint) ?? 0) <= maxBroken;
+    let count = 0;
+    for (const failing of this.#byUrl.values())
+      if (failing.endpoint === endpoint && ++count > maxBroken) return false;
+    return true;
   }
 
   /** How often it has failed since its last answer. */
@@ -89,7 +79,6 @@ export class FailingUrls {
   }
 
   clear(): void {
-    this.#counts.clear();
     this.#byUrl.clear();
   }
 }

@@ -1,5 +1,6 @@
 import type { Clock, Random } from '../../lib/clock.ts';
 import { isUnavailable, type Outcome } from '../../policy/outcome.ts';
+import { keepLast } from '../../lib/store.ts';
 import type { Place, Target } from '../ask.ts';
 import { everything } from '../wait-queue.ts';
 import { Health } from './endpoint-health.ts';
@@ -45,6 +46,7 @@ export function shownBy(outcome?: Outcome): 'alive' | 'outage' | undefined {
 
 /** The names of a request: its endpoint stands for many URLs. */
 type Named = Pick<Target, 'endpoint' | 'resource'>;
+type Unlimited = Omit<Place, 'limitScope'>;
 
 /**
  * The health of an origin and of its endpoints.
@@ -59,6 +61,7 @@ type Named = Pick<Target, 'endpoint' | 'resource'>;
  * failures of others do not hold it back.
  */
 export class OriginHealth {
+  readonly failing: FailingUrls = new FailingUrls();
   readonly maxChance: number;
   readonly #clock: Clock;
   readonly #random: Random;
@@ -72,7 +75,6 @@ export class OriginHealth {
   readonly #answered: LastAnswer = new LastAnswer();
   /** The URL of each endpoint that answered last. */
   readonly #urlAnswered: Map<string, LastAnswer> = new Map();
-  readonly #failing: FailingUrls = new FailingUrls();
 
   constructor(
     clock: Clock,
@@ -98,6 +100,11 @@ export class OriginHealth {
     return [...this.#endpoints.values()].filter(({ outage }) => outage);
   }
 
+  /** The health of an endpoint; undefined if it has not failed. */
+  of(endpoint: string): Health | undefined {
+    return this.#endpoints.get(endpoint);
+  }
+
   isAnyDown(): boolean {
     if (this.#origin.outage) return true;
     for (const { outage } of this.#endpoints.values()) if (outage) return true;
@@ -114,7 +121,7 @@ export class OriginHealth {
    * button, and learns at once whether it was done; holding it back would spare the server nothing but that press.
    * The same holds for a query that its app never retries.
    */
-  passesAt({ endpoint, risk, isNew, isOnce }: Omit<Place, 'limitScope'>): number {
+  passesAt({ endpoint, risk, isNew, isOnce }: Unlimited): number {
     if ((risk < 2 || !isNew) && !isOnce) return Infinity;
     return (this.#sentAt.get(endpoint) ?? -Infinity) + firstGapMs;
   }
@@ -123,7 +130,7 @@ export class OriginHealth {
    * The health that holds an attempt back: that of its endpoint or its origin. What is down does not hold back a URL
    * that has not failed, unless another tab has found the whole origin down.
    */
-  downFor(place: Omit<Place, 'limitScope'>): Health | undefined {
+  downFor(place: Unlimited): Health | undefined {
     const { outage } = this.#origin;
     const own = this.#endpoints.get(place.endpoint);
     if (!outage && !own?.outage) return undefined;
@@ -136,19 +143,15 @@ export class OriginHealth {
   }
 
   /** Whether its URL has failed or, of an operation that is sent again, its endpoint: a retry may have another URL. */
-  hasFailed({ endpoint, resource = endpoint, isNew = true }: Omit<Place, 'limitScope'>): boolean {
-    return this.#failing.failures(resource) > 0 || (!isNew && this.failures(endpoint) > 0);
+  hasFailed({ endpoint, resource = endpoint, isNew = true }: Unlimited): boolean {
+    return this.failing.failures(resource) > 0 || (!isNew && !!this.of(endpoint)?.failures);
   }
 
   recordSent(endpoint: string, sentAt: number): void {
     const all = this.#sentAt;
     all.delete(endpoint);
     all.set(endpoint, sentAt);
-    if (all.size <= maxEndpoints) return;
-    for (const oldest of all.keys()) {
-      this.#urlAnswered.delete(oldest);
-      return void all.delete(oldest);
-    }
+    keepLast(all, maxEndpoints);
   }
 
   /** @returns the endpoint or origin that went down with this failure. */
@@ -162,7 +165,7 @@ export class OriginHealth {
     const now = this.#clock.now();
     const isEarly = own.isFastRetry(sentAt);
     own.recordAlone(sentAt, now, this.#isHealthy());
-    this.#failing.record(resource, endpoint, sentAt);
+    this.failing.record(resource, endpoint, sentAt);
     // Failures of requests that were sent before the latest answer still count towards the usual rate.
     if (this.isUrlBroken(place) && sentAt > own.answeredSentAt) return undefined;
     const isOwn =
@@ -179,10 +182,12 @@ export class OriginHealth {
   /** @returns the outage that this success ended. */
   recordSuccess({ endpoint, resource }: Named, sentAt: number): Recovery | undefined {
     const now = this.#clock.now();
-    this.#failing.recordAnswer(resource);
+    this.failing.recordAnswer(resource);
     const urls = this.#urlAnswered.get(endpoint) ?? new LastAnswer();
     urls.record(resource, sentAt);
+    this.#urlAnswered.delete(endpoint);
     this.#urlAnswered.set(endpoint, urls);
+    keepLast(this.#urlAnswered, maxEndpoints);
     const own = this.#endpoints.get(endpoint);
     const ended = own?.recordSuccess(sentAt, now, false) ? this.#end(own) : undefined;
     this.#origin.recordSuccess(sentAt, now, true);
@@ -207,7 +212,7 @@ export class OriginHealth {
   /** Forgets all outages or, with `isRejected`, those in which `fetch` rejected every attempt. @returns the scopes. */
   reset(isRejected = false): readonly string[] {
     const ended = this.all().filter((one) => one.outage && (one.isRejected || !isRejected));
-    if (!isRejected) this.#failing.clear();
+    if (!isRejected) this.failing.clear();
     for (const health of isRejected ? ended : this.all()) this.#end(health);
     return ended.map(({ scope }) => scope);
   }
@@ -223,16 +228,6 @@ export class OriginHealth {
     return [...this.#sentAt].every(([endpoint, at]) => at <= since || this.isDown(endpoint));
   }
 
-  /** How often the endpoint has failed since its last success. */
-  failures(endpoint: string): number {
-    return this.#endpoints.get(endpoint)?.failures ?? 0;
-  }
-
-  /** When the endpoint's latest successful attempt was sent. */
-  answeredSentAt(endpoint: string): number {
-    return this.#endpoints.get(endpoint)?.answeredSentAt ?? -Infinity;
-  }
-
   /** Whether other endpoints have answered since this one began to fail. */
   isBroken(endpoint: string): boolean {
     const { failingSince = Infinity } = this.#endpoints.get(endpoint) ?? {};
@@ -245,8 +240,8 @@ export class OriginHealth {
     return (
       this.maxChance >= 0 &&
       !!answered &&
-      this.#failing.areFew(endpoint) &&
-      answered.elsewhereAt(resource) >= this.#failing.since(resource)
+      answered.elsewhereAt(resource) >= this.failing.since(resource) &&
+      this.failing.areFew(endpoint)
     );
   }
 
@@ -255,7 +250,7 @@ export class OriginHealth {
    * before: probably it is broken by itself, though nothing has been answered since.
    */
   isOnlyFailure({ endpoint, resource }: Named): boolean {
-    if (this.#failing.wasAnswered(resource)) return false;
+    if (this.failing.wasAnswered(resource)) return false;
     const { answeredSentAt, failed } = this.#origin;
     const own = this.#endpoints.get(endpoint);
     // React Query alone waits for what hangs.
@@ -263,17 +258,7 @@ export class OriginHealth {
     const { failingSince } = own;
     const isOnly = failed.size === 0 || (failed.size === 1 && failed.has(endpoint));
     const sinceMs = failingSince - answeredSentAt;
-    return isOnly && this.#failing.areFew(endpoint) && sinceMs > 0 && sinceMs < forgetMs;
-  }
-
-  /** Whether it has failed again after others had answered since it began to fail. */
-  isBrokenAgain(endpoint: string): boolean {
-    return !!this.#endpoints.get(endpoint)?.isBrokenAgain;
-  }
-
-  /** How often the URL has failed since its last answer. */
-  failuresOf(resource: string): number {
-    return this.#failing.failures(resource);
+    return isOnly && this.failing.areFew(endpoint) && sinceMs > 0 && sinceMs < forgetMs;
   }
 
   #recordAnswer(endpoint: string, now: number): void {

@@ -27,29 +27,28 @@ const lastChanceAfterMs = 8000;
 /** The gap after a probe that showed nothing. */
 const leastGapMs = 2000;
 
-type State =
-  | { readonly kind: 'idle' }
-  | {
-      readonly kind: 'waiting';
-      readonly foregroundAt: number;
-      readonly backgroundAt: number;
-      readonly idleAt: number;
-      /** The time that the user was shown for the next probe, which is sent no later. */
-      readonly promisedAt: number;
-    }
-  | { readonly kind: 'probing' };
-
-const idle: State = { kind: 'idle' };
+/** When the next probe is due. */
+interface Plan {
+  readonly foregroundAt: number;
+  readonly backgroundAt: number;
+  readonly idleAt: number;
+  /** The time that the user was shown for the next probe, which is sent no later. */
+  promisedAt: number;
+}
 
 /** Decides when something that is down is probed. */
 export class ProbeSchedule {
   readonly #clock: Clock;
   readonly #random: Random;
-  #state: State = idle;
+  /** Undefined while it is up, and while a probe is in flight. */
+  #plan: Plan | undefined;
+  /** The probe in flight. */
+  #probe: object | undefined;
   #count = 0;
   #beganAt = 0;
   #closedAt = -Infinity;
-  #startedAt = -Infinity;
+  /** When the last probe was sent or, before the first, the outage began. */
+  startedAt: number = -Infinity;
   #hastenedAt = -Infinity;
 
   constructor(clock: Clock, random: Random) {
@@ -61,56 +60,47 @@ export class ProbeSchedule {
   begin(isEarly: boolean): void {
     const now = this.#clock.now();
     if (now - this.#closedAt > sameMs) this.#restart(now);
-    this.#startedAt = now;
-    this.#plan(now, isEarly ? now + between(this.#random, ...earlyGap) : undefined);
+    this.startedAt = now;
+    this.#planFrom(now, isEarly ? now + between(this.#random, ...earlyGap) : undefined);
   }
 
   /** Ends the outage. */
   close(): void {
-    this.#state = idle;
+    this.#plan = this.#probe = undefined;
     this.#closedAt = this.#clock.now();
   }
 
   /** When the next probe is due. `expiresAt`: when the first wait of a user expires; a last probe is sent before. */
   nextAt(isForeground: boolean, expiresAt: number): number {
-    const state = this.#state;
-    const startedAt = this.#startedAt;
+    const { startedAt } = this;
     const isLate = startedAt > expiresAt - lastChanceAfterMs;
     const lastChanceAt = isLate ? Infinity : expiresAt - lastChanceMs;
-    if (state.kind === 'probing')
+    if (this.#probe)
       return Math.min(startedAt + longestProbeMs, isForeground ? lastChanceAt : Infinity);
-    if (state.kind === 'idle') return Infinity;
-    const at = isForeground ? Math.min(state.foregroundAt, lastChanceAt) : state.backgroundAt;
-    return Math.min(state.promisedAt, at);
+    const plan = this.#plan;
+    if (!plan) return Infinity;
+    const at = isForeground ? Math.min(plan.foregroundAt, lastChanceAt) : plan.backgroundAt;
+    return Math.min(plan.promisedAt, at);
   }
 
   /** The same while no request waits, and a user sees a failure. */
   idleAt(): number {
-    const state = this.#state;
-    if (state.kind === 'probing') return this.#startedAt + longestProbeMs;
-    return state.kind === 'waiting' ? state.idleAt : Infinity;
+    return this.#probe ? this.startedAt + longestProbeMs : (this.#plan?.idleAt ?? Infinity);
   }
 
   /** The time that the user was shown for the next probe; `Infinity` without one. */
   promisedAt(): number {
-    return this.#state.kind === 'waiting' ? this.#state.promisedAt : Infinity;
+    return this.#plan?.promisedAt ?? Infinity;
   }
 
   /** Makes the next probe due no later than this. */
   promise(at: number): void {
-    const state = this.#state;
-    if (state.kind === 'waiting' && at < state.promisedAt)
-      this.#state = { ...state, promisedAt: at };
+    if (this.#plan) this.#plan.promisedAt = Math.min(this.#plan.promisedAt, at);
   }
 
   /** Whether a probe is in flight, and has not exceeded `longestProbeMs`. */
   isProbing(): boolean {
-    return this.#state.kind === 'probing' && this.#clock.now() - this.#startedAt < longestProbeMs;
-  }
-
-  /** When the last probe was sent. */
-  startedAt(): number {
-    return this.#startedAt;
+    return !!this.#probe && this.#clock.now() - this.startedAt < longestProbeMs;
   }
 
   /**
@@ -120,14 +110,14 @@ export class ProbeSchedule {
    * due at once.
    */
   start(): (hasFailed: boolean, isUnused?: boolean) => void {
-    const own: State = { kind: 'probing' };
     const startedAt = this.#clock.now();
-    this.#state = own;
-    this.#startedAt = startedAt;
+    const own = (this.#probe = {});
+    this.#plan = undefined;
+    this.startedAt = startedAt;
     return (hasFailed, isUnused) => {
       // A later probe or another outage has replaced it.
-      if (this.#state !== own) return;
-      this.#plan(startedAt, hasFailed ? undefined : startedAt + leastGapMs);
+      if (this.#probe !== own) return;
+      this.#planFrom(startedAt, hasFailed ? undefined : startedAt + leastGapMs);
       if (isUnused) this.promise(this.#clock.now());
     };
   }
@@ -138,19 +128,14 @@ export class ProbeSchedule {
    * keeps it to the last such news only.
    */
   hasten(isCertain = false): void {
-    if (this.#state.kind === 'idle') return;
+    if (!this.#plan && !this.#probe) return;
     const now = this.#clock.now();
-    const lastAt = isCertain ? this.#hastenedAt : Math.max(this.#startedAt, this.#hastenedAt);
+    const lastAt = isCertain ? this.#hastenedAt : Math.max(this.startedAt, this.#hastenedAt);
     if (isCertain) this.#hastenedAt = now;
     this.#restart(now);
     const at = Math.min(Math.max(now, lastAt + shortestGapMs), this.promisedAt());
-    this.#state = {
-      kind: 'waiting',
-      foregroundAt: at,
-      backgroundAt: at,
-      idleAt: at,
-      promisedAt: at,
-    };
+    this.#probe = undefined;
+    this.#plan = { foregroundAt: at, backgroundAt: at, idleAt: at, promisedAt: at };
   }
 
   #restart(now: number): void {
@@ -158,13 +143,13 @@ export class ProbeSchedule {
     this.#beganAt = now;
   }
 
-  #plan(fromMs: number, foregroundAt = fromMs + this.#gapMs()): void {
+  #planFrom(fromMs: number, foregroundAt = fromMs + this.#gapMs()): void {
     const now = this.#clock.now();
     const [leastMs, mostMs] = backgroundGaps[this.#count++] ?? lastBackgroundGap;
     const share = this.#random();
     const idleMs = Math.min(longestIdleMs, Math.max(shortestIdleMs, now - this.#beganAt));
-    this.#state = {
-      kind: 'waiting',
+    this.#probe = undefined;
+    this.#plan = {
       foregroundAt: Math.max(now, foregroundAt),
       backgroundAt: now + leastMs + share * (mostMs - leastMs),
       idleAt: now + idleMs * (0.75 + share / 2),

@@ -35,7 +35,7 @@ export class Unreadable {
   /** Whether the origin answers, but the page may not read the answers of this endpoint. */
   has(endpoint: string): boolean {
     const isKnown = this.#clock.now() - this.#foundAt < forgetMs;
-    return isKnown && this.#health.answeredSentAt(endpoint) < this.#foundAt;
+    return isKnown && (this.#health.of(endpoint)?.answeredSentAt ?? -Infinity) < this.#foundAt;
   }
 
   /** Records an answer that the page may read. */

@@ -134,4 +134,4 @@ const isBroken = ({ route: { at } }: Operation): boolean =>
 
 /** Whether its endpoint has failed once more since others were answered. */
 const isBrokenAgain = ({ route: { at } }: Operation): boolean =>
-  !!at?.admission.origin.health.isBrokenAgain(at.sent.endpoint);
+  !!at?.admission.origin.health.of(at.sent.endpoint)?.isBrokenAgain;
