@@ -39,8 +39,8 @@ export interface OutboxCoreContext extends Pick<
   readonly onDelivered: (delivered: Delivered) => void;
 }
 
-/** Without a channel to the other tabs. */
-const pollMs = 5000;
+/** What became of the submissions of this page is looked up so often; without a channel to the other tabs, more often. */
+const lookMs = { withChannel: 20_000, alone: 5000 } as const;
 /** Results that are not needed any more are looked for so often. */
 const sweepMs = 600_000;
 /** After so long, reads that failed when the disk was opened are tried again. */
@@ -59,7 +59,7 @@ export class OutboxCore {
   readonly #enqueuer: Enqueuer;
   readonly #successes: Successes;
   readonly #leaveWorld: () => void;
-  #setPoll: Alarm | undefined;
+  #setLook: Alarm | undefined;
   #setSweep: Alarm | undefined;
   #isAway = false;
   #isDisposed = false;
@@ -95,7 +95,7 @@ export class OutboxCore {
       unwatch();
       removeSource();
     };
-    if (!page.others.isOpen) this.#poll();
+    if (!page.others.isOpen) this.#planLook();
     page.pauses.request();
   }
 
@@ -188,7 +188,7 @@ export class OutboxCore {
     this.#enqueuer.close();
     this.#leaveWorld();
     this.#successes.dispose();
-    this.#setPoll?.(Infinity);
+    this.#setLook?.(Infinity);
     this.#setSweep?.(Infinity);
     const { display, storage, engine } = this.#parts;
     display.dispose();
@@ -264,17 +264,30 @@ export class OutboxCore {
     this.#refresh();
     if (!wasAway) return;
     void this.#redrive.receiveAll();
+    void this.#redrive.all();
     this.#parts.pauses.request();
   }
 
-  /** Without a channel to the other tabs, each reads for itself what they have changed. */
-  #poll(): void {
-    this.#setPoll = startAlarm(this.#parts.clock, pollMs, () => {
-      void this.#parts.engine.ownership.refresh();
-      this.#refresh();
-      void this.#redrive.receiveAll();
-      this.#poll();
+  #planLook(): void {
+    const { clock, others } = this.#parts;
+    const { withChannel, alone } = lookMs;
+    if (this.#isDisposed) return;
+    this.#setLook ??= startAlarm(clock, others.isOpen ? withChannel : alone, () => {
+      this.#setLook = undefined;
+      void this.#look();
     });
+  }
+
+  /** Without a channel to the other tabs, each reads for itself what they have changed. */
+  async #look(): Promise<void> {
+    const { others, engine, receipts } = this.#parts;
+    if (!others.isOpen) {
+      void engine.ownership.refresh();
+      this.#refresh();
+      await this.#redrive.all();
+    }
+    await this.#redrive.receiveAll();
+    if (!others.isOpen || receipts.all().length > 0) this.#planLook();
   }
 
   #refresh(): void {
@@ -337,6 +350,7 @@ export class OutboxCore {
   /** An entry is kept. It may have been there already, by another press under the same key. */
   async #welcome(entry: Row, isDurable: boolean): Promise<void> {
     const { id, state, attempts } = entry;
+    this.#planLook();
     if (isDurable && this.#parts.network.isOffline()) this.#context.onLeft();
     if (state === 'done' || (state === 'dead' && isDecidedElsewhere(entry)))
       await this.#redrive.resolve(id);
@@ -415,6 +429,5 @@ export class OutboxCore {
     onDue: this.#setDue,
     onFollow: this.#announceFollowing,
     onEnd: this.#end,
-    onLoss: () => void this.#redrive.receiveAll(),
   };
 }

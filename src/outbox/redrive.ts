@@ -41,15 +41,19 @@ export class Redrive {
     if (!(await this.#revive(id).catch(storage.showError))) await this.resolve(id);
   }
 
-  /** The same for all that this page has submitted, and for all that are kept, one after the other. */
+  /**
+   * The same for all that this page has submitted and this database has, one after the other: whoever ends or removes an
+   * entry may die before it says so, or not know whose it is.
+   */
   async receiveAll(): Promise<void> {
-    for (const [id] of this.#parts.receipts.all()) await this.receive(id);
-    await this.all();
+    const { receipts, storage } = this.#parts;
+    for (const [id, { savedIn }] of receipts.all())
+      if (savedIn !== undefined && savedIn === storage.generation) await this.receive(id);
   }
 
   /** Ends the receipt here as the entry on the disk has ended; `delivered` is the word of another tab. Never rejects. */
   async resolve(id: string, delivered?: { readonly data: unknown }): Promise<void> {
-    const { clock, receipts, storage, engine } = this.#parts;
+    const { clock, memory, receipts, storage, engine } = this.#parts;
     const known = receipts.get(id);
     const isOnDisk = known?.savedIn !== undefined;
     if (!known || (isOnDisk && !storage.generation)) return;
@@ -58,10 +62,15 @@ export class Redrive {
       if (!receipts.isOpen(id, known)) return;
       if (entry) await this.#endAs(entry, id);
       else if (delivered) receipts.resolve(id, delivered.data);
-      else if (isOnDisk) receipts.reject(id, gone(known.facts));
+      else if (isOnDisk) {
+        engine.worker.abort(id);
+        memory.endWaiting(id, 'cancelled');
+        receipts.reject(id, gone(known.facts));
+      }
     } catch (error) {
       storage.showError(error);
-      startAlarm(clock, errorPauseMs, () => void this.resolve(id, delivered));
+      // The word of the other tab is had once; all else is looked up again.
+      if (delivered) startAlarm(clock, errorPauseMs, () => void this.resolve(id, delivered));
     }
   }
 

@@ -48,7 +48,6 @@ function createTabs(world: World = 'well') {
       name: 'db',
       tokens: new Set(),
       onGain: () => void gained.push(tab),
-      onLoss: () => {},
       onError: (error) => void errors.push(error),
       ...more,
     });

@@ -43,7 +43,6 @@ export class Engine {
       store,
       tokens: page.memory.tokens,
       onGain: (fence) => this.#gain(fence),
-      onLoss: listener.onLoss,
       onError,
     });
     this.worker = new Worker({

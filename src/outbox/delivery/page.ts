@@ -133,6 +133,4 @@ export interface EntryListener {
   readonly onFollow: (settled: Settled) => void;
   /** An end is written; `settled` is undefined where it was not ours to write any more. */
   readonly onEnd: (attempt: Attempt, settled: Settled | undefined) => void;
-  /** Another tab has taken over what this one had, while it slept or seemed to. */
-  readonly onLoss: () => void;
 }
