@@ -93,9 +93,10 @@ describe.each(Object.entries(removals))('when %s takes an entry away', (_, remov
         wake(scene);
         server.rule = (arrival) => arrival.answer(201, { id: 1 });
         await pass(25_000, 1000);
-        const isDelivered = end === 'delivered' && server.arrivals.length > 1;
-        if (!isDelivered)
-          expect(end).toMatchObject({ name: 'SteadfetchError', outcome: { processed: 'unknown' } });
+        // A request of its own, or of the other tab, may have delivered it.
+        const wasSentAgain = end === 'delivered' && server.arrivals.length > 1;
+        const unknown = { name: 'SteadfetchError', outcome: { processed: 'unknown' } };
+        expect({ end }).toMatchObject({ end: wasSentAgain ? 'delivered' : unknown });
       },
     );
   });
