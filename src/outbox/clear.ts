@@ -149,7 +149,7 @@ export class Forget {
     const { receipts, engine } = this.#parts;
     this.#mark.add(token);
     const all = receipts.all();
-    for (const [id, { savedIn }] of all) if (savedIn === undefined) this.#leave(id);
+    for (const [id, { keptIn }] of all) if (keptIn !== 'disk') this.#leave(id);
     await this.#clearSoon(token);
     // An entry that the other tab has not seen exists in this page alone.
     for (const [id] of all)
@@ -160,7 +160,7 @@ export class Forget {
 
   #leave(id: string): void {
     const known = this.#parts.receipts.get(id);
-    const isInDoubt = !!known && (known.facts.isInDoubt || !!known.isKept);
+    const isInDoubt = !!known && (known.facts.isInDoubt || !!known.keptIn);
     this.one(id, known && { ...known.facts, isInDoubt });
   }
 
@@ -185,7 +185,7 @@ export class Forget {
     storage.clearPage();
     // A database that could not be opened a while ago may open now.
     const failure = await storage.reopen();
-    if (!storage.generation) {
+    if (!storage.isOpen) {
       if (!failure) mark.remove(token);
       return failure;
     }

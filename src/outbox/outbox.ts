@@ -9,11 +9,11 @@ import { Entries } from './entries.ts';
 import { disposedOf, isDecidedElsewhere, leftBehind, toDeadLetter } from './errors.ts';
 import type { LinksCode } from './links/outbox-links.ts';
 import { type Listeners, OtherTabs, Pauses, Successes } from './messages.ts';
-import { type Kept, type Receipt, Receipts } from './receipts.ts';
+import { type Receipt, Receipts } from './receipts.ts';
 import { Redrive } from './redrive.ts';
 import { createDisplay, type Display, isAnyLeft } from './state.ts';
 import { EntryStorage, type OpenDatabase } from './storage.ts';
-import { type About, alsoChanged } from './store/row-store.ts';
+import { alsoChanged } from './store/row-store.ts';
 import type { DiskListener } from './store/disk.ts';
 import { isInPage } from './store/memory.ts';
 import { originOfLane, type Row, type Unplaced } from './store/row.ts';
@@ -43,8 +43,6 @@ export interface OutboxCoreContext extends Pick<
 const lookMs = { withChannel: 20_000, alone: 5000 } as const;
 /** Results that are not needed any more are looked for so often. */
 const sweepMs = 600_000;
-/** After so long, reads that failed when the disk was opened are tried again. */
-const resumeAgainMs = 5000;
 
 /**
  * An outbox, without React Query: what is submitted to it goes from here, or from another tab. The end of an entry
@@ -143,7 +141,7 @@ export class OutboxCore {
       },
       onSetAside: this.#announceSetAside,
       onFollow: this.#announceFollowing,
-      onOpen: (about) => void this.#resume(about),
+      onOpen: (clears) => void this.#resume(clears),
       onLost: () => {
         const { engine } = this.#parts;
         engine.forget();
@@ -178,7 +176,7 @@ export class OutboxCore {
   readonly engine = async (): Promise<Engine | undefined> => {
     const { storage, engine } = this.#parts;
     await storage.ready();
-    return storage.generation ? engine : undefined;
+    return storage.isOpen ? engine : undefined;
   };
 
   /** Nothing more is sent from here; what is kept stays. */
@@ -194,7 +192,7 @@ export class OutboxCore {
     display.dispose();
     storage.stop();
     engine.stop();
-    this.#leave(({ savedIn }) => savedIn !== undefined);
+    this.#leave(({ keptIn }) => keptIn === 'disk');
     void this.#close();
   }
 
@@ -214,7 +212,7 @@ export class OutboxCore {
   #leave(isKnown: (receipt: Receipt) => boolean): void {
     const { receipts } = this.#parts;
     for (const [id, known] of receipts.all())
-      if (isKnown(known)) receipts.reject(id, leftBehind(known.facts, known.savedIn !== undefined));
+      if (isKnown(known)) receipts.reject(id, leftBehind(known.facts, known.keptIn === 'disk'));
   }
 
   #listenToTabs(): Listeners {
@@ -295,52 +293,40 @@ export class OutboxCore {
     this.display.refresh();
   }
 
-  /** A database was just opened, or a part of this has failed before. */
-  async #resume({ generation, clears }: About): Promise<void> {
-    const { clock, engine, storage } = this.#parts;
+  /** A database was just opened. */
+  async #resume(clears: readonly string[]): Promise<void> {
+    const { engine } = this.#parts;
     await engine.takeOpened(clears);
-    const steps = [
-      // First: what it revives has an end that was not announced yet.
-      () => this.#redrive.all(),
-      () => this.#enqueuer.restore(engine.store, generation, (id) => this.#redrive.resolve(id)),
-      () => engine.ownership.refresh(),
-      () => this.#sweep(),
-    ];
-    let isAgain = false;
-    for (const step of steps)
-      await step().catch((error: unknown) => {
-        storage.showError(error);
-        isAgain = true;
-      });
+    // First: what it revives has an end that was not announced yet.
+    await this.#redrive.all();
+    await this.#redrive.receiveAll();
+    await engine.ownership.refresh();
+    await this.#sweep();
     this.display.refresh();
-    if (isAgain)
-      startAlarm(clock, resumeAgainMs, () => {
-        if (storage.generation === generation && !this.#isDisposed)
-          void this.#resume({ generation, clears });
-      });
   }
 
-  /** Forgets results that were not read in time, now and as long as there are others. */
+  /** Forgets results that were not read in time, now and as long as there are others. Never rejects. */
   async #sweep(): Promise<void> {
+    const { engine, clock } = this.#parts;
     // Those that are left are younger; or the clock was set back, and they seem to be.
-    if (await this.#parts.engine.store.sweep(this.#parts.clock.now())) this.#planSweep();
+    if (await engine.store.sweep(clock.now()).catch(() => true)) this.#planSweep();
   }
 
   #planSweep(): void {
     this.#setSweep ??= startAlarm(this.#parts.clock, sweepMs + 1000, () => {
       this.#setSweep = undefined;
-      if (!this.#isDisposed) this.#sweep().catch(() => this.#planSweep());
+      if (!this.#isDisposed) void this.#sweep();
     });
   }
 
-  async #add(entry: Unplaced, isWanted: () => boolean, isMoved: boolean): Promise<Kept> {
+  async #add(entry: Unplaced, isWanted: () => boolean): Promise<Row> {
     const { storage, engine } = this.#parts;
     const { links } = this.#context;
     await storage.opened;
-    if (isMoved || !links) return engine.add(entry, isWanted, isMoved);
+    if (!links) return engine.add(entry, isWanted);
     const filled = await links.refresh(entry, this.#parts, engine.store.read);
     const merged = await links.merge?.(filled, this.#parts, this.#forget);
-    return merged ?? engine.add(filled, isWanted, isMoved);
+    return merged ?? engine.add(filled, isWanted);
   }
 
   #followInPage(id: string): void {

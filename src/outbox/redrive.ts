@@ -1,6 +1,7 @@
 import { startAlarm } from '../core/lib/timer.ts';
 import { gone, toDeadLetter } from './errors.ts';
 import type { OutboxParts } from './delivery/engine.ts';
+import type { Receipt } from './receipts.ts';
 import type { DeadReason, Row } from './store/row.ts';
 
 /** After so long, an end that could not be read is read again. */
@@ -42,31 +43,26 @@ export class Redrive {
   }
 
   /**
-   * The same for all that this page has submitted and this database has, one after the other: whoever ends or removes an
-   * entry may die before it says so, or not know whose it is.
+   * The same for all that this page has submitted, one after the other: whoever ends or removes an entry may die before
+   * it says so, or not know whose it is.
    */
   async receiveAll(): Promise<void> {
-    const { receipts, storage } = this.#parts;
-    for (const [id, { savedIn }] of receipts.all())
-      if (savedIn !== undefined && savedIn === storage.generation) await this.receive(id);
+    for (const [id, { keptIn }] of this.#parts.receipts.all())
+      if (keptIn === 'disk') await this.receive(id);
   }
 
   /** Ends the receipt here as the entry on the disk has ended; `delivered` is the word of another tab. Never rejects. */
   async resolve(id: string, delivered?: { readonly data: unknown }): Promise<void> {
-    const { clock, memory, receipts, storage, engine } = this.#parts;
+    const { clock, receipts, storage, engine } = this.#parts;
     const known = receipts.get(id);
-    const isOnDisk = known?.savedIn !== undefined;
-    if (!known || (isOnDisk && !storage.generation)) return;
+    const isOnDisk = known?.keptIn === 'disk';
+    if (!known || (isOnDisk && !storage.isOpen)) return;
     try {
       const entry = await engine.store.find(id);
       if (!receipts.isOpen(id, known)) return;
       if (entry) await this.#endAs(entry, id);
       else if (delivered) receipts.resolve(id, delivered.data);
-      else if (isOnDisk) {
-        engine.worker.abort(id);
-        memory.endWaiting(id, 'cancelled');
-        receipts.reject(id, gone(known.facts));
-      }
+      else if (isOnDisk) void this.#endGone(id, known);
     } catch (error) {
       storage.showError(error);
       // The word of the other tab is had once; all else is looked up again.
@@ -83,6 +79,16 @@ export class Redrive {
       receipts.resolve(id, await codec.decode(entry.result).catch(() => undefined));
       await engine.store.acknowledge(id);
     } else if (entry.state === 'dead') receipts.reject(id, toDeadLetter(entry));
+  }
+
+  /** Where its attempt is under way here, the answer says more than that it is gone. */
+  async #endGone(id: string, known: Receipt): Promise<void> {
+    const { memory, receipts } = this.#parts;
+    const made = await memory.underWay.get(id)?.made.catch(() => undefined);
+    if (!receipts.isOpen(id, known)) return;
+    memory.endWaiting(id, 'cancelled');
+    if (made?.delivered) receipts.resolve(id, made.delivered.data);
+    else receipts.reject(id, gone(known.facts));
   }
 
   /** This tab could not deliver it, either. */

@@ -185,23 +185,6 @@ test('an entry that is edited waits in the scope of its new variables, and no lo
   expect(server.arrivals.map(({ body }) => body)).toEqual(['"a1"', '"b1"', '"a2"', '"b0"']);
 });
 
-test('an edited entry that was of a page whose database is deleted comes back as it was edited', async () => {
-  const { name, openTab, server, pass } = createBrowser();
-  server.rule = (arrival) => arrival.answer(503);
-  const { outbox } = openTab({ handlers: shop });
-  const { idempotencyKey, delivered } = outbox.submit('order', 1);
-  await settle();
-  await outbox.edit(idempotencyKey, 2);
-  await settle();
-  indexedDB.deleteDatabase(name);
-  await pass(2000);
-  expect(await outbox.list()).toMatchObject([{ variables: 2 }]);
-  server.rule = (arrival) => arrival.answer(201, { id: 1 });
-  await pass(60_000);
-  expect(await delivered).toEqual({ id: 1 });
-  expect(new Set(server.arrivals.slice(1).map(({ body }) => body))).toEqual(new Set(['2']));
-});
-
 describe('what is discarded', () => {
   test('before it is sent is told so, and the next of its scope goes', async () => {
     const { openTab, server } = createBrowser();

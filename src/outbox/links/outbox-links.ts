@@ -6,7 +6,6 @@ import type { Codec } from '../codec.ts';
 import type { OutboxParts } from '../delivery/engine.ts';
 import type { EntryLinks } from '../delivery/page.ts';
 import { type HandlerDefinition, scopeOf } from '../handler.ts';
-import type { Kept } from '../receipts.ts';
 import { rowByKey } from '../store/linked.ts';
 import type { Row, Unplaced } from '../store/row.ts';
 import type { Backend } from '../store/schema.ts';
@@ -27,11 +26,7 @@ export interface OutboxLinksOptions {
 export interface CoalesceCode {
   readonly by: 'coalesceUnsent';
   /** Makes an entry one with the one before it that changes the same, where surely nothing of that was sent. */
-  readonly merge: (
-    entry: Unplaced,
-    parts: OutboxParts,
-    forget: Forget,
-  ) => Promise<Kept | undefined>;
+  readonly merge: (entry: Unplaced, parts: OutboxParts, forget: Forget) => Promise<Row | undefined>;
 }
 
 /** The code of `outboxLinks`: entries that refer to the answers of others. */

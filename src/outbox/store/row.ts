@@ -54,7 +54,7 @@ export interface Tried {
   readonly isInDoubt: boolean;
   /** The attempt that was begun last has sent it without a key, because its API honours none. */
   readonly isUnkeyed: boolean;
-  /** Its database was deleted, and with it what was known of its requests. */
+  /** It was sent before it was kept here: what is known of its requests is not all. */
   readonly isRestored: boolean;
   /** A user has sent it again: what was definitely refused takes a fresh key. */
   readonly isRedriven: boolean;
