@@ -14,7 +14,6 @@ import { Redrive } from './redrive.ts';
 import { createDisplay, type Display, isAnyLeft } from './state.ts';
 import { EntryStorage, type OpenDatabase } from './storage.ts';
 import { alsoChanged } from './store/row-store.ts';
-import type { DiskListener } from './store/disk.ts';
 import { isInPage } from './store/memory.ts';
 import { originOfLane, type Row, type Unplaced } from './store/row.ts';
 
@@ -230,12 +229,12 @@ export class OutboxCore {
         void this.#announceDelivered({ idempotencyKey: id, handler, variables, data });
         void this.#redrive.resolve(id, { data });
         this.#planSweep();
-        this.#followInPage(id);
+        void this.#followInPage(id);
       },
       ended: ({ id }) => {
         this.#parts.memory.endWaiting(id, 'failed');
         void this.#redrive.receive(id);
-        this.#followInPage(id);
+        void this.#followInPage(id);
       },
       renamed: ({ id, next }) => {
         this.#parts.memory.endWaiting(id, 'cancelled');
@@ -329,8 +328,21 @@ export class OutboxCore {
     return merged ?? engine.add(filled, isWanted);
   }
 
-  #followInPage(id: string): void {
-    void this.#context.links?.followInPage(id, this.#parts);
+  /** Another tab has changed an entry that those of this page alone may refer to. */
+  async #followInPage(id: string): Promise<void> {
+    const { storage, engine, links } = this.#parts;
+    if (!links || storage.inPage().length === 0) return;
+    const row = await engine.store.find(id).catch(() => undefined);
+    if (row) await this.#followRow(row);
+  }
+
+  async #followRow(row: Row): Promise<void> {
+    const { storage, engine, clock } = this.#parts;
+    try {
+      this.#announceFollowing(await engine.store.follow(row, clock.now()));
+    } catch (error) {
+      storage.showError(error);
+    }
   }
 
   /** An entry is kept. It may have been there already, by another press under the same key. */
@@ -395,10 +407,10 @@ export class OutboxCore {
     }
   }
 
-  readonly #announceSetAside: NonNullable<DiskListener['onSetAside']> = (left, next) => {
-    this.#announceFollowing({ row: left, next, followers: [left] });
+  readonly #announceSetAside = (left: Row): void => {
+    this.#announceFollowing({ row: left, next: undefined, followers: [left] });
     this.#change();
-    void this.#context.links?.follow(left, this.#parts);
+    void this.#followRow(left);
   };
 
   readonly #announceFollowing: EntryListener['onFollow'] = (settled) => {

@@ -441,6 +441,15 @@ export class RowStore {
     });
   }
 
+  /** Brings up to date what waited for this row, which has changed without that. */
+  follow(row: Row, nowMs: number): Promise<Settled> {
+    return this.writeAt(row.seq, 'relaxed', async (tx) => ({
+      row,
+      next: await unblock(tx, row.scope, nowMs, this.#links),
+      followers: await this.#links.follow(tx, row, undefined, nowMs),
+    }));
+  }
+
   acknowledge(id: string): Promise<void> {
     return this.#backend.write('relaxed', async (tx) => {
       const row = await rowByKey(tx, id);
