@@ -135,7 +135,7 @@ export class OutboxCore {
       display,
       open: async (disk) => {
         const database = await open(disk);
-        await obeyMark(mark, clock, database);
+        await obeyMark(mark, database);
         return database;
       },
       onSetAside: this.#announceSetAside,
