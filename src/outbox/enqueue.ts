@@ -37,7 +37,6 @@ interface Keeper {
 export class Enqueuer {
   readonly #page: OutboxPage;
   readonly #keeper: Keeper;
-  readonly #tab: string = createIdempotencyKey();
   #turn: Promise<unknown> = Promise.resolve();
   #isOver = false;
 
@@ -97,7 +96,6 @@ export class Enqueuer {
       version: definition.version,
       createdAt,
       aheadMs,
-      submitter: this.#tab,
       state: 'pending',
       isInDoubt: wasSent,
       // Where it is gone, it is unknown how much of it was sent.

@@ -109,7 +109,6 @@ export class OutboxCore {
       handlers,
       codec: createCodec(cipher, clock),
       parallel,
-      startedAt: clock.now(),
       receipts: new Receipts(),
       memory: new PageMemory(sender.operations),
       pauses,

@@ -21,9 +21,8 @@ export class Redrive {
 
   /** Revives those of all that are kept that this version perhaps can deliver. Never rejects. */
   async all(): Promise<void> {
-    const { memory, engine, storage } = this.#parts;
+    const { engine, storage } = this.#parts;
     try {
-      for (const id of memory.underWay.keys()) await this.#revive(id);
       for (const key of ['other-version', ...redrivable] as const) {
         const index = key === 'other-version' ? 'waitsFor' : 'deadReason';
         for await (const { id } of engine.store.all(key, index)) await this.#revive(id);
@@ -111,24 +110,13 @@ export class Redrive {
 
   #isRedrivable(entry: Row): boolean {
     const { deadReason, waitsFor } = entry;
-    if (waitsFor) return this.#isDeliverable(entry) || this.#isOurs(entry);
-    // The end that it really has could not be written yet.
-    const isKnownBetter =
-      deadReason === 'not-repeatable' && this.#parts.memory.underWay.has(entry.id);
-    const isAny = isKnownBetter || (!!deadReason && redrivable.includes(deadReason));
-    return isAny && this.#isDeliverable(entry);
+    const isLeft = !!waitsFor || (!!deadReason && redrivable.includes(deadReason));
+    return isLeft && this.#isDeliverable(entry);
   }
 
   #isDeliverable({ handler, version, isGone }: Row): boolean {
     const known = this.#parts.handlers.get(handler);
     if (isGone || !known || version > known.version) return false;
     return version === known.version || !!known.handler.migrate;
-  }
-
-  /** It waits for a tab of a version that is not this page's and was here before it: no other decides. */
-  #isOurs({ handler, version, createdAt }: Row): boolean {
-    const { handlers, startedAt } = this.#parts;
-    const known = handlers.get(handler)?.version ?? Infinity;
-    return version <= known && createdAt <= startedAt;
   }
 }

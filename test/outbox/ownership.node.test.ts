@@ -17,7 +17,6 @@ const row = {
   version: 1,
   variables: undefined,
   createdAt: 0,
-  submitter: '',
   state: 'pending',
   nextRetryAt: 0,
 } as const;

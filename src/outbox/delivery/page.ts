@@ -114,7 +114,6 @@ export interface OutboxPage {
   readonly codec: Codec;
   /** So many attempts at once to one origin, at most. */
   readonly parallel: number;
-  readonly startedAt: number;
   readonly receipts: Receipts;
   readonly memory: PageMemory;
   readonly pauses: Pauses;

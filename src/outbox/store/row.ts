@@ -95,8 +95,6 @@ interface Submitted extends Tried {
   readonly aheadMs?: number | undefined;
   /** Those with the same are sent one after the other, the oldest first. */
   readonly scope?: string | undefined;
-  /** The tab that has submitted it, and is told its result. */
-  readonly submitter: string;
   /** Those that are sent to the same origin by the same handler; only the latter before it is known. */
   readonly lane: string;
   /** The keys of the entries whose answers its variables refer to. */
@@ -217,7 +215,6 @@ export function setAside(
     variables: undefined,
     createdAt: nowMs,
     scope,
-    submitter: '',
     lane: laneOf(handler),
     isGone: true,
   };
