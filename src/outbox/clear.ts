@@ -1,5 +1,5 @@
 import { createIdempotencyKey } from '../core/internal.ts';
-import type { Clock } from '../core/lib/clock.ts';
+import { ifAllowed } from '../core/lib/browser/page.ts';
 import { unsettled, withLimit } from '../core/lib/timer.ts';
 import { discarded, type EntryFacts, notCleared } from './errors.ts';
 import type { OutboxParts } from './delivery/engine.ts';
@@ -9,19 +9,15 @@ import type { Database } from './store/schema.ts';
 
 /**
  * Remembers outside of the database that its entries were cleared, from the call until they are gone: nothing of
- * them is sent meanwhile, by this page, by the next one or by a service worker. It is a cache without content,
- * whose name ends in the token of the clear. But for `read`, nothing of it throws or rejects.
+ * them is sent meanwhile, by this page or the next one.
  */
 export class ClearMark {
-  readonly #prefix: string;
-  readonly #world: Partial<typeof globalThis> = globalThis;
+  readonly #name: string;
   /** The clears that this page knows of and has not done, the latest last. */
   #open: readonly string[] = [];
-  #caching: Promise<boolean> = Promise.resolve(false);
 
   constructor(database: string) {
-    // The name of another database may begin like this one; a line break is in none.
-    this.#prefix = `steadfetch outbox cleared ${database}\n`;
+    this.#name = `steadfetch outbox cleared ${database}`;
   }
 
   /** The clear that is under way in this page, or has failed; undefined for none. */
@@ -29,25 +25,18 @@ export class ClearMark {
     return this.#open.at(-1);
   }
 
-  /** The same, also of earlier pages and other tabs. Rejects where that cannot be read now. */
-  async read(): Promise<string | undefined> {
-    const token = this.get();
-    if (token !== undefined) return token;
-    try {
-      const [cached] = await this.#cached();
-      if (cached !== undefined) this.add(cached);
-      return cached;
-    } catch (error) {
-      // A mark was never set where caches are forbidden.
-      if ((error as Error).name === 'SecurityError') return undefined;
-      throw error;
-    }
+  /** The same, also of earlier pages and other tabs. */
+  read(): string | undefined {
+    const kept = this.#kept();
+    if (kept !== null && !this.get()) this.add(kept);
+    return this.get();
   }
 
   set(): string {
     const token = createIdempotencyKey();
     this.add(token);
-    this.#caching = this.#cache(token);
+    // An earlier clear is part of this one.
+    ifAllowed(() => localStorage.setItem(this.#name, token));
     return token;
   }
 
@@ -62,45 +51,24 @@ export class ClearMark {
   /** That clear is done, and so are those before it. A later one stays. */
   remove(token: string): void {
     this.#open = this.#open.slice(this.#open.indexOf(token) + 1);
-    this.#caching.then(() => this.#uncache(token)).catch(() => {});
+    if (this.#kept() === token) localStorage.removeItem(this.#name);
   }
 
   /** Whether it outlives this page. */
-  isKept(): Promise<boolean> {
-    return this.#caching;
+  isKept(): boolean {
+    return this.#kept() !== null;
   }
 
-  async #cached(): Promise<readonly string[]> {
-    const names = (await this.#world.caches?.keys()) ?? [];
-    const own = names.filter((name) => name.startsWith(this.#prefix));
-    return own.map((name) => name.slice(this.#prefix.length));
-  }
-
-  #uncache(token: string): Promise<boolean> | undefined {
-    return this.#world.caches?.delete(this.#prefix + token);
-  }
-
-  async #cache(token: string): Promise<boolean> {
-    try {
-      // An earlier clear is part of this one.
-      for (const earlier of await this.#cached()) await this.#uncache(earlier);
-      return !!(await this.#world.caches?.open(this.#prefix + token));
-    } catch {
-      return false;
-    }
+  #kept(): string | null {
+    return ifAllowed(() => localStorage.getItem(this.#name)) ?? null;
   }
 }
 
 /** Clears a database that has just been opened, where a clear was asked for when it did not work. */
-export async function obeyMark(mark: ClearMark, clock: Clock, database: Database): Promise<void> {
-  let token: string | undefined;
+export async function obeyMark(mark: ClearMark, database: Database): Promise<void> {
+  const token = mark.read();
+  if (token === undefined) return;
   try {
-    token = await withLimit(
-      { clock },
-      () => mark.read(),
-      () => unsettled('The mark of outbox.clear'),
-    );
-    if (token === undefined) return;
     await new RowStore(database).clear(token);
   } catch (error) {
     database.close();
@@ -140,7 +108,7 @@ export class Forget {
     for (const [id] of receipts.all()) this.#leave(id);
     const failure = await this.#clearSoon(token);
     this.#parts.onChange();
-    if (failure) throw notCleared(await this.#mark.isKept(), failure.reason);
+    if (failure) throw notCleared(this.#mark.isKept(), failure.reason);
     await this.#parts.engine.ownership.refresh();
   }
 
@@ -149,7 +117,7 @@ export class Forget {
     const { receipts, engine } = this.#parts;
     this.#mark.add(token);
     const all = receipts.all();
-    for (const [id, { savedIn }] of all) if (savedIn === undefined) this.#leave(id);
+    for (const [id, { keptIn }] of all) if (keptIn !== 'disk') this.#leave(id);
     await this.#clearSoon(token);
     // An entry that the other tab has not seen exists in this page alone.
     for (const [id] of all)
@@ -160,7 +128,7 @@ export class Forget {
 
   #leave(id: string): void {
     const known = this.#parts.receipts.get(id);
-    const isInDoubt = !!known && (known.facts.isInDoubt || !!known.isKept);
+    const isInDoubt = !!known && (known.facts.isInDoubt || !!known.keptIn);
     this.one(id, known && { ...known.facts, isInDoubt });
   }
 
@@ -185,7 +153,7 @@ export class Forget {
     storage.clearPage();
     // A database that could not be opened a while ago may open now.
     const failure = await storage.reopen();
-    if (!storage.generation) {
+    if (!storage.isOpen) {
       if (!failure) mark.remove(token);
       return failure;
     }

@@ -9,9 +9,9 @@ import type { OutboxPage } from './delivery/page.ts';
 import { discarded, disposedOf } from './errors.ts';
 import { definitionOf, scopeOf } from './handler.ts';
 import { keysIn } from './links/answer-of.ts';
-import type { Kept, OnProgress, Receipt } from './receipts.ts';
+import type { OnProgress, Receipt } from './receipts.ts';
+import { isInPage } from './store/memory.ts';
 import { laneOf, type Row, type Unplaced, untried } from './store/row.ts';
-import type { RowStore } from './store/row-store.ts';
 
 interface GivenSubmission {
   readonly key: string;
@@ -27,7 +27,7 @@ interface Submitted {
 }
 
 interface Keeper {
-  readonly add: (entry: Unplaced, isWanted: () => boolean, isMoved: boolean) => Promise<Kept>;
+  readonly add: (entry: Unplaced, isWanted: () => boolean) => Promise<Row>;
   readonly discard: (id: string) => Promise<unknown>;
   /** Is told of each entry that is kept, as it is there; another press may have been first. */
   readonly onKept: (entry: Row, isDurable: boolean) => Promise<void>;
@@ -37,7 +37,6 @@ interface Keeper {
 export class Enqueuer {
   readonly #page: OutboxPage;
   readonly #keeper: Keeper;
-  readonly #tab: string = createIdempotencyKey();
   #turn: Promise<unknown> = Promise.resolve();
   #isOver = false;
 
@@ -57,33 +56,6 @@ export class Enqueuer {
     } catch (error) {
       recordUnkept(error);
       throw error;
-    }
-  }
-
-  /**
-   * Keeps once more what was submitted here, and is not there, because its database was deleted. What is
-   * there may have ended meanwhile: `resolve` ends its receipt.
-   */
-  async restore(
-    store: RowStore,
-    generation: string,
-    resolve: (id: string) => Promise<void>,
-  ): Promise<void> {
-    const { receipts } = this.#page;
-    for (const [id, known] of receipts.all()) {
-      const { entry, savedIn } = known;
-      if (savedIn === undefined) continue;
-      // Where the same database has it no more, it has ended. What another tab has edited, only the disk knows.
-      if (savedIn === generation || !entry || (await store.find(id))) {
-        await resolve(id);
-        continue;
-      }
-      const lost = { ...entry, isInDoubt: true, isRestored: true };
-      try {
-        await this.#keep(known, lost, true);
-      } catch (error) {
-        if (isSteadfetchError(error)) receipts.reject(id, error);
-      }
     }
   }
 
@@ -124,7 +96,6 @@ export class Enqueuer {
       version: definition.version,
       createdAt,
       aheadMs,
-      submitter: this.#tab,
       state: 'pending',
       isInDoubt: wasSent,
       // Where it is gone, it is unknown how much of it was sent.
@@ -139,9 +110,9 @@ export class Enqueuer {
     const known = receipts.begin(entry, onProgress);
     const saved = this.#turn.then(async () => {
       try {
-        return await this.#keep(known, { ...entry, variables: await closing }, false);
+        return await this.#keep(known, { ...entry, variables: await closing });
       } catch (error) {
-        if (!receipts.get(id)?.isKept && !isSteadfetchError(error)) recordUnkept(error);
+        if (!receipts.get(id)?.keptIn && !isSteadfetchError(error)) recordUnkept(error);
         if (receipts.isOpen(id, known)) receipts.reject(id, error);
         throw error;
       }
@@ -150,23 +121,23 @@ export class Enqueuer {
     return { idempotencyKey: id, saved, delivered: known.promise };
   }
 
-  async #keep(known: Receipt, entry: Unplaced, isMoved: boolean): Submitted['saved'] {
+  async #keep(known: Receipt, entry: Unplaced): Submitted['saved'] {
     const { receipts } = this.#page;
     const { add, discard, onKept } = this.#keeper;
     const { id } = entry;
     const isWanted = (): boolean => receipts.isOpen(id, known);
     if (!isWanted()) throw discarded(entry);
-    const kept = await add(entry, isWanted, isMoved);
-    const isDurable = kept.savedIn !== undefined;
+    const kept = await add(entry, isWanted);
+    const isDurable = !isInPage(kept);
     if (!isWanted()) {
       // A user has discarded it meanwhile.
       await discard(id);
       throw discarded(entry);
     }
     // It is there already, under the key that an edit has given it.
-    if (kept.entry.id !== id) receipts.rename(id, kept.entry.id, kept.entry);
-    receipts.save(kept);
-    if (!this.#isOver) await onKept(kept.entry, isDurable);
+    if (kept.id !== id) receipts.rename(id, kept.id, kept);
+    receipts.save(kept.id, isDurable);
+    if (!this.#isOver) await onKept(kept, isDurable);
     return { isDurable };
   }
 }

@@ -271,8 +271,8 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
   /** Whether the server has done it. */
   readonly processed: 'no' | 'yes' | 'unknown';
   /**
-   * Another version of the app has submitted it, a newer one or since this page is open, and this one
-   * cannot deliver it: a tab of that version does, or the next page. Undefined for all others.
+   * A newer version of the app has submitted it, and this one cannot deliver it: a tab of that version does, or
+   * the next page. Undefined for all others.
    */
   readonly waitsFor: 'other-version' | undefined;
   /** The keys of the entries whose answers it refers to, and is sent after: see `answerOf`. */

@@ -55,29 +55,6 @@ export function write(message: Message): object {
   return { ...message, version };
 }
 
-const texts: Readonly<Record<Message['kind'], readonly string[]>> = {
-  owner: [],
-  changed: [],
-  due: ['owner'],
-  up: ['origin'],
-  done: ['id', 'handler'],
-  ended: ['id'],
-  discarded: ['id'],
-  renamed: ['id', 'next'],
-  cleared: ['token'],
-  paused: ['id'],
-  here: [],
-};
-
-/** Parses a message. Undefined for one of another version of this package, or of other code. */
-export function read(posted: unknown): Message | undefined {
-  const message = Object(posted) as Readonly<Record<string, unknown>>;
-  const needed = new Map(Object.entries(texts)).get(String(message['kind']));
-  const isWhole =
-    message['version'] === version && needed?.every((field) => typeof message[field] === 'string');
-  return isWhole ? (posted as Message) : undefined;
-}
-
 export type Listeners = {
   readonly [K in Message['kind']]: (message: Extract<Message, { readonly kind: K }>) => void;
 };
@@ -89,10 +66,11 @@ export class OtherTabs {
 
   constructor(ports: TabPorts, name: string, listeners: Listeners) {
     this.#channel = ports.open(`steadfetch outbox ${name}`, (posted) => {
-      const message = read(posted);
-      if (!message || this.#isOver) return;
+      const message = posted as Message & { readonly version: unknown };
+      // One of another version of this package is not understood.
+      if (this.#isOver || Object(posted).version !== version) return;
       if (message.kind !== 'up') listeners.changed({ kind: 'changed' });
-      (listeners[message.kind] as (message: Message) => void)(message);
+      (listeners[message.kind] as ((message: Message) => void) | undefined)?.(message);
     });
     this.isOpen = !!this.#channel;
   }

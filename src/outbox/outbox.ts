@@ -9,12 +9,11 @@ import { Entries } from './entries.ts';
 import { disposedOf, isDecidedElsewhere, leftBehind, toDeadLetter } from './errors.ts';
 import type { LinksCode } from './links/outbox-links.ts';
 import { type Listeners, OtherTabs, Pauses, Successes } from './messages.ts';
-import { type Kept, type Receipt, Receipts } from './receipts.ts';
+import { type Receipt, Receipts } from './receipts.ts';
 import { Redrive } from './redrive.ts';
 import { createDisplay, type Display, isAnyLeft } from './state.ts';
 import { EntryStorage, type OpenDatabase } from './storage.ts';
-import { type About, alsoChanged } from './store/row-store.ts';
-import type { DiskListener } from './store/disk.ts';
+import { alsoChanged } from './store/row-store.ts';
 import { isInPage } from './store/memory.ts';
 import { originOfLane, type Row, type Unplaced } from './store/row.ts';
 
@@ -39,12 +38,10 @@ export interface OutboxCoreContext extends Pick<
   readonly onDelivered: (delivered: Delivered) => void;
 }
 
-/** Without a channel to the other tabs. */
-const pollMs = 5000;
+/** What became of the submissions of this page is looked up so often; without a channel to the other tabs, more often. */
+const lookMs = { withChannel: 20_000, alone: 5000 } as const;
 /** Results that are not needed any more are looked for so often. */
 const sweepMs = 600_000;
-/** After so long, reads that failed when the disk was opened are tried again. */
-const resumeAgainMs = 5000;
 
 /**
  * An outbox, without React Query: what is submitted to it goes from here, or from another tab. The end of an entry
@@ -59,7 +56,7 @@ export class OutboxCore {
   readonly #enqueuer: Enqueuer;
   readonly #successes: Successes;
   readonly #leaveWorld: () => void;
-  #setPoll: Alarm | undefined;
+  #setLook: Alarm | undefined;
   #setSweep: Alarm | undefined;
   #isAway = false;
   #isDisposed = false;
@@ -95,7 +92,7 @@ export class OutboxCore {
       unwatch();
       removeSource();
     };
-    if (!page.others.isOpen) this.#poll();
+    if (!page.others.isOpen) this.#planLook();
     page.pauses.request();
   }
 
@@ -112,7 +109,6 @@ export class OutboxCore {
       handlers,
       codec: createCodec(cipher, clock),
       parallel,
-      startedAt: clock.now(),
       receipts: new Receipts(),
       memory: new PageMemory(sender.operations),
       pauses,
@@ -138,12 +134,12 @@ export class OutboxCore {
       display,
       open: async (disk) => {
         const database = await open(disk);
-        await obeyMark(mark, clock, database);
+        await obeyMark(mark, database);
         return database;
       },
       onSetAside: this.#announceSetAside,
       onFollow: this.#announceFollowing,
-      onOpen: (about) => void this.#resume(about),
+      onOpen: (clears) => void this.#resume(clears),
       onLost: () => {
         const { engine } = this.#parts;
         engine.forget();
@@ -178,7 +174,7 @@ export class OutboxCore {
   readonly engine = async (): Promise<Engine | undefined> => {
     const { storage, engine } = this.#parts;
     await storage.ready();
-    return storage.generation ? engine : undefined;
+    return storage.isOpen ? engine : undefined;
   };
 
   /** Nothing more is sent from here; what is kept stays. */
@@ -188,13 +184,13 @@ export class OutboxCore {
     this.#enqueuer.close();
     this.#leaveWorld();
     this.#successes.dispose();
-    this.#setPoll?.(Infinity);
+    this.#setLook?.(Infinity);
     this.#setSweep?.(Infinity);
     const { display, storage, engine } = this.#parts;
     display.dispose();
     storage.stop();
     engine.stop();
-    this.#leave(({ savedIn }) => savedIn !== undefined);
+    this.#leave(({ keptIn }) => keptIn === 'disk');
     void this.#close();
   }
 
@@ -214,7 +210,7 @@ export class OutboxCore {
   #leave(isKnown: (receipt: Receipt) => boolean): void {
     const { receipts } = this.#parts;
     for (const [id, known] of receipts.all())
-      if (isKnown(known)) receipts.reject(id, leftBehind(known.facts, known.savedIn !== undefined));
+      if (isKnown(known)) receipts.reject(id, leftBehind(known.facts, known.keptIn === 'disk'));
   }
 
   #listenToTabs(): Listeners {
@@ -232,12 +228,12 @@ export class OutboxCore {
         void this.#announceDelivered({ idempotencyKey: id, handler, variables, data });
         void this.#redrive.resolve(id, { data });
         this.#planSweep();
-        this.#followInPage(id);
+        void this.#followInPage(id);
       },
       ended: ({ id }) => {
         this.#parts.memory.endWaiting(id, 'failed');
         void this.#redrive.receive(id);
-        this.#followInPage(id);
+        void this.#followInPage(id);
       },
       renamed: ({ id, next }) => {
         this.#parts.memory.endWaiting(id, 'cancelled');
@@ -264,17 +260,30 @@ export class OutboxCore {
     this.#refresh();
     if (!wasAway) return;
     void this.#redrive.receiveAll();
+    void this.#redrive.all();
     this.#parts.pauses.request();
   }
 
-  /** Without a channel to the other tabs, each reads for itself what they have changed. */
-  #poll(): void {
-    this.#setPoll = startAlarm(this.#parts.clock, pollMs, () => {
-      void this.#parts.engine.ownership.refresh();
-      this.#refresh();
-      void this.#redrive.receiveAll();
-      this.#poll();
+  #planLook(): void {
+    const { clock, others } = this.#parts;
+    const { withChannel, alone } = lookMs;
+    if (this.#isDisposed) return;
+    this.#setLook ??= startAlarm(clock, others.isOpen ? withChannel : alone, () => {
+      this.#setLook = undefined;
+      void this.#look();
     });
+  }
+
+  /** Without a channel to the other tabs, each reads for itself what they have changed. */
+  async #look(): Promise<void> {
+    const { others, engine, receipts } = this.#parts;
+    if (!others.isOpen) {
+      void engine.ownership.refresh();
+      this.#refresh();
+      await this.#redrive.all();
+    }
+    await this.#redrive.receiveAll();
+    if (!others.isOpen || receipts.all().length > 0) this.#planLook();
   }
 
   #refresh(): void {
@@ -282,61 +291,63 @@ export class OutboxCore {
     this.display.refresh();
   }
 
-  /** A database was just opened, or a part of this has failed before. */
-  async #resume({ generation, clears }: About): Promise<void> {
-    const { clock, engine, storage } = this.#parts;
+  /** A database was just opened. */
+  async #resume(clears: readonly string[]): Promise<void> {
+    const { engine } = this.#parts;
     await engine.takeOpened(clears);
-    const steps = [
-      // First: what it revives has an end that was not announced yet.
-      () => this.#redrive.all(),
-      () => this.#enqueuer.restore(engine.store, generation, (id) => this.#redrive.resolve(id)),
-      () => engine.ownership.refresh(),
-      () => this.#sweep(),
-    ];
-    let isAgain = false;
-    for (const step of steps)
-      await step().catch((error: unknown) => {
-        storage.showError(error);
-        isAgain = true;
-      });
+    // First: what it revives has an end that was not announced yet.
+    await this.#redrive.all();
+    await this.#redrive.receiveAll();
+    await engine.ownership.refresh();
+    await this.#sweep();
     this.display.refresh();
-    if (isAgain)
-      startAlarm(clock, resumeAgainMs, () => {
-        if (storage.generation === generation && !this.#isDisposed)
-          void this.#resume({ generation, clears });
-      });
   }
 
-  /** Forgets results that were not read in time, now and as long as there are others. */
+  /** Forgets results that were not read in time, now and as long as there are others. Never rejects. */
   async #sweep(): Promise<void> {
+    const { engine, clock } = this.#parts;
     // Those that are left are younger; or the clock was set back, and they seem to be.
-    if (await this.#parts.engine.store.sweep(this.#parts.clock.now())) this.#planSweep();
+    if (await engine.store.sweep(clock.now()).catch(() => true)) this.#planSweep();
   }
 
   #planSweep(): void {
     this.#setSweep ??= startAlarm(this.#parts.clock, sweepMs + 1000, () => {
       this.#setSweep = undefined;
-      if (!this.#isDisposed) this.#sweep().catch(() => this.#planSweep());
+      if (!this.#isDisposed) void this.#sweep();
     });
   }
 
-  async #add(entry: Unplaced, isWanted: () => boolean, isMoved: boolean): Promise<Kept> {
+  async #add(entry: Unplaced, isWanted: () => boolean): Promise<Row> {
     const { storage, engine } = this.#parts;
     const { links } = this.#context;
     await storage.opened;
-    if (isMoved || !links) return engine.add(entry, isWanted, isMoved);
+    if (!links) return engine.add(entry, isWanted);
     const filled = await links.refresh(entry, this.#parts, engine.store.read);
     const merged = await links.merge?.(filled, this.#parts, this.#forget);
-    return merged ?? engine.add(filled, isWanted, isMoved);
+    return merged ?? engine.add(filled, isWanted);
   }
 
-  #followInPage(id: string): void {
-    void this.#context.links?.followInPage(id, this.#parts);
+  /** Another tab has changed an entry that those of this page alone may refer to. */
+  async #followInPage(id: string): Promise<void> {
+    const { storage, engine, links } = this.#parts;
+    if (!links || storage.inPage().length === 0) return;
+    const row = await engine.store.find(id).catch(() => undefined);
+    if (row) await this.#followRow(row);
+  }
+
+  async #followRow(row: Row): Promise<void> {
+    const { storage, engine, clock } = this.#parts;
+    try {
+      this.#announceFollowing(await engine.store.follow(row, clock.now()));
+    } catch (error) {
+      storage.showError(error);
+    }
   }
 
   /** An entry is kept. It may have been there already, by another press under the same key. */
   async #welcome(entry: Row, isDurable: boolean): Promise<void> {
     const { id, state, attempts } = entry;
+    this.#planLook();
     if (isDurable && this.#parts.network.isOffline()) this.#context.onLeft();
     if (state === 'done' || (state === 'dead' && isDecidedElsewhere(entry)))
       await this.#redrive.resolve(id);
@@ -395,10 +406,10 @@ export class OutboxCore {
     }
   }
 
-  readonly #announceSetAside: NonNullable<DiskListener['onSetAside']> = (left, next) => {
-    this.#announceFollowing({ row: left, next, followers: [left] });
+  readonly #announceSetAside = (left: Row): void => {
+    this.#announceFollowing({ row: left, next: undefined, followers: [left] });
     this.#change();
-    void this.#context.links?.follow(left, this.#parts);
+    void this.#followRow(left);
   };
 
   readonly #announceFollowing: EntryListener['onFollow'] = (settled) => {
@@ -415,6 +426,5 @@ export class OutboxCore {
     onDue: this.#setDue,
     onFollow: this.#announceFollowing,
     onEnd: this.#end,
-    onLoss: () => void this.#redrive.receiveAll(),
   };
 }

@@ -1,14 +1,7 @@
 import type { Decision, Operation } from '../core/internal.ts';
 import { promptBeforeUnload } from '../core/lib/browser/page.ts';
 import type { EntryFacts } from './errors.ts';
-import { type Row, type Unplaced, unplace } from './store/row.ts';
-
-/** An entry as it is kept. */
-export interface Kept {
-  readonly entry: Row;
-  /** The database that has it; undefined where it is in this page alone. */
-  readonly savedIn: string | undefined;
-}
+import type { Row } from './store/row.ts';
 
 /** The state of a submission of this tab. */
 export interface Progress {
@@ -32,12 +25,8 @@ export interface Receipt {
   readonly reject: (error: unknown) => void;
   /** Of the caller that has asked last. */
   readonly onProgress?: OnProgress | undefined;
-  /** As it is kept; undefined before. */
-  readonly entry?: Unplaced | undefined;
-  /** The database that has it, where other tabs find it. */
-  readonly savedIn?: string | undefined;
-  /** It is there, or in this page alone: it may have been sent. */
-  readonly isKept?: boolean;
+  /** On the disk other tabs find it. Undefined before it is kept: until then nothing of it is sent. */
+  readonly keptIn?: 'disk' | 'page' | undefined;
 }
 
 function createReceipt(facts: EntryFacts): Receipt {
@@ -80,13 +69,12 @@ export class Receipts {
     return this.#known.get(id)?.promise === promise;
   }
 
-  /** It is kept so, in this database: then the page can be left; or (without one) in this page alone. */
-  save({ entry, savedIn }: Kept): void {
-    const { id } = entry;
+  /** It is kept: on the disk, so that the page can be left, or in this page alone. */
+  save(id: string, isDurable: boolean): void {
     const known = this.#known.get(id);
     if (!known) return;
-    this.#known.set(id, { ...known, entry: unplace(entry), savedIn, isKept: true });
-    this.#setSaved(id, savedIn !== undefined);
+    this.#known.set(id, { ...known, keptIn: isDurable ? 'disk' : 'page' });
+    this.#setSaved(id, isDurable);
   }
 
   resolve(id: string, data: unknown): void {
@@ -105,10 +93,7 @@ export class Receipts {
     if (known && other) void other.promise.then(known.resolve, known.reject);
     const going = other ?? known;
     if (!going) return;
-    const renamed = entry
-      ? { facts: entry, entry: unplace(entry) }
-      : { facts: { ...going.facts, id: next }, entry: undefined };
-    this.#known.set(next, { ...going, ...renamed });
+    this.#known.set(next, { ...going, facts: entry ?? { ...going.facts, id: next } });
     if (this.#unsaved.delete(id)) this.#unsaved.add(next);
   }
 

@@ -1,6 +1,7 @@
 import { startAlarm } from '../core/lib/timer.ts';
 import { gone, toDeadLetter } from './errors.ts';
 import type { OutboxParts } from './delivery/engine.ts';
+import type { Receipt } from './receipts.ts';
 import type { DeadReason, Row } from './store/row.ts';
 
 /** After so long, an end that could not be read is read again. */
@@ -20,9 +21,8 @@ export class Redrive {
 
   /** Revives those of all that are kept that this version perhaps can deliver. Never rejects. */
   async all(): Promise<void> {
-    const { memory, engine, storage } = this.#parts;
+    const { engine, storage } = this.#parts;
     try {
-      for (const id of memory.underWay.keys()) await this.#revive(id);
       for (const key of ['other-version', ...redrivable] as const) {
         const index = key === 'other-version' ? 'waitsFor' : 'deadReason';
         for await (const { id } of engine.store.all(key, index)) await this.#revive(id);
@@ -41,27 +41,31 @@ export class Redrive {
     if (!(await this.#revive(id).catch(storage.showError))) await this.resolve(id);
   }
 
-  /** The same for all that this page has submitted, and for all that are kept, one after the other. */
+  /**
+   * The same for all that this page has submitted, one after the other: whoever ends or removes an entry may die before
+   * it says so, or not know whose it is.
+   */
   async receiveAll(): Promise<void> {
-    for (const [id] of this.#parts.receipts.all()) await this.receive(id);
-    await this.all();
+    for (const [id, { keptIn }] of this.#parts.receipts.all())
+      if (keptIn === 'disk') await this.receive(id);
   }
 
   /** Ends the receipt here as the entry on the disk has ended; `delivered` is the word of another tab. Never rejects. */
   async resolve(id: string, delivered?: { readonly data: unknown }): Promise<void> {
     const { clock, receipts, storage, engine } = this.#parts;
     const known = receipts.get(id);
-    const isOnDisk = known?.savedIn !== undefined;
-    if (!known || (isOnDisk && !storage.generation)) return;
+    const isOnDisk = known?.keptIn === 'disk';
+    if (!known || (isOnDisk && !storage.isOpen)) return;
     try {
       const entry = await engine.store.find(id);
       if (!receipts.isOpen(id, known)) return;
       if (entry) await this.#endAs(entry, id);
       else if (delivered) receipts.resolve(id, delivered.data);
-      else if (isOnDisk) receipts.reject(id, gone(known.facts));
+      else if (isOnDisk) void this.#endGone(id, known);
     } catch (error) {
       storage.showError(error);
-      startAlarm(clock, errorPauseMs, () => void this.resolve(id, delivered));
+      // The word of the other tab is had once; all else is looked up again.
+      if (delivered) startAlarm(clock, errorPauseMs, () => void this.resolve(id, delivered));
     }
   }
 
@@ -74,6 +78,16 @@ export class Redrive {
       receipts.resolve(id, await codec.decode(entry.result).catch(() => undefined));
       await engine.store.acknowledge(id);
     } else if (entry.state === 'dead') receipts.reject(id, toDeadLetter(entry));
+  }
+
+  /** Where its attempt is under way here, the answer says more than that it is gone. */
+  async #endGone(id: string, known: Receipt): Promise<void> {
+    const { memory, receipts } = this.#parts;
+    const made = await memory.underWay.get(id)?.made.catch(() => undefined);
+    if (!receipts.isOpen(id, known)) return;
+    memory.endWaiting(id, 'cancelled');
+    if (made?.delivered) receipts.resolve(id, made.delivered.data);
+    else receipts.reject(id, gone(known.facts));
   }
 
   /** This tab could not deliver it, either. */
@@ -96,24 +110,13 @@ export class Redrive {
 
   #isRedrivable(entry: Row): boolean {
     const { deadReason, waitsFor } = entry;
-    if (waitsFor) return this.#isDeliverable(entry) || this.#isOurs(entry);
-    // The end that it really has could not be written yet.
-    const isKnownBetter =
-      deadReason === 'not-repeatable' && this.#parts.memory.underWay.has(entry.id);
-    const isAny = isKnownBetter || (!!deadReason && redrivable.includes(deadReason));
-    return isAny && this.#isDeliverable(entry);
+    const isLeft = !!waitsFor || (!!deadReason && redrivable.includes(deadReason));
+    return isLeft && this.#isDeliverable(entry);
   }
 
   #isDeliverable({ handler, version, isGone }: Row): boolean {
     const known = this.#parts.handlers.get(handler);
     if (isGone || !known || version > known.version) return false;
     return version === known.version || !!known.handler.migrate;
-  }
-
-  /** It waits for a tab of a version that is not this page's and was here before it: no other decides. */
-  #isOurs({ handler, version, createdAt }: Row): boolean {
-    const { handlers, startedAt } = this.#parts;
-    const known = handlers.get(handler)?.version ?? Infinity;
-    return version <= known && createdAt <= startedAt;
   }
 }

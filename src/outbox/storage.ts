@@ -6,7 +6,7 @@ import { DatabaseError, hasIndexedDb, type NotDurableReason, reasonOf } from './
 import type { DiskListener } from './store/disk.ts';
 import { joinRows, noDisk, PageRows } from './store/memory.ts';
 import type { Row } from './store/row.ts';
-import { type About, RowStore, type Settled } from './store/row-store.ts';
+import { RowStore, type Settled } from './store/row-store.ts';
 import type { Backend, Database, Durability, Transaction } from './store/schema.ts';
 
 /** Opens the database of an outbox. @see openIndexedDb */
@@ -18,8 +18,8 @@ interface StorageContext extends Required<Pick<DiskListener, 'onSetAside'>> {
   readonly open: OpenDatabase;
   /** A row on the disk was removed, because this page has it; with that the turn of another has come. */
   readonly onFollow: (settled: Settled) => void;
-  /** A database was opened: what an earlier page, or an earlier connection, has left can be sent. */
-  readonly onOpen: (about: About) => void;
+  /** A database was opened, in which these clears were done: what an earlier page, or an earlier connection, has left can be sent. */
+  readonly onOpen: (clears: readonly string[]) => void;
   readonly onLost: () => void;
 }
 
@@ -38,7 +38,6 @@ export class EntryStorage implements Backend {
   /** Resolves once it is known whether there is a disk. */
   readonly opened: Promise<void>;
   #disk: Database | undefined;
-  #generation: string | undefined;
   #waitMs = reopenMs;
   #setReopening: Alarm | undefined;
   #opening: Promise<void> | undefined;
@@ -81,9 +80,8 @@ export class EntryStorage implements Backend {
     return this.#isStopped;
   }
 
-  /** The name of the database that is open; undefined where none is. */
-  get generation(): string | undefined {
-    return this.#disk && this.#generation;
+  get isOpen(): boolean {
+    return !!this.#disk;
   }
 
   /** Whether there are, or may be, entries on a disk that cannot be read at the moment. */
@@ -200,11 +198,10 @@ export class EntryStorage implements Backend {
       ({ disk } = opened);
       if (this.#isOver) return disk.close();
       this.#disk = disk;
-      this.#generation = opened.about.generation;
       if (this.#isStopped) return;
       display.show({ storage: 'durable' });
       display.refresh();
-      onOpen(opened.about);
+      onOpen(opened.clears);
     } catch (error) {
       this.#failure = error;
       if (this.#isOver) return;
@@ -214,7 +211,7 @@ export class EntryStorage implements Backend {
     }
   }
 
-  async #connect(): Promise<{ readonly disk: Database; readonly about: About }> {
+  async #connect(): Promise<{ readonly disk: Database; readonly clears: readonly string[] }> {
     const { open, onSetAside, display } = this.#context;
     const made: { disk?: Database; lost?: NotDurableReason } = {};
     const disk = await open({
@@ -228,10 +225,10 @@ export class EntryStorage implements Backend {
     made.disk = disk;
     try {
       const store = new RowStore(disk);
-      const about = await store.identify();
+      const clears = await store.clears();
       await this.#removeCopies(store);
       if (made.lost) throw new DatabaseError(made.lost);
-      return { disk, about };
+      return { disk, clears };
     } catch (error) {
       disk.close();
       throw error;

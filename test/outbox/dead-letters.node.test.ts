@@ -185,23 +185,6 @@ test('an entry that is edited waits in the scope of its new variables, and no lo
   expect(server.arrivals.map(({ body }) => body)).toEqual(['"a1"', '"b1"', '"a2"', '"b0"']);
 });
 
-test('an edited entry that was of a page whose database is deleted comes back as it was edited', async () => {
-  const { name, openTab, server, pass } = createBrowser();
-  server.rule = (arrival) => arrival.answer(503);
-  const { outbox } = openTab({ handlers: shop });
-  const { idempotencyKey, delivered } = outbox.submit('order', 1);
-  await settle();
-  await outbox.edit(idempotencyKey, 2);
-  await settle();
-  indexedDB.deleteDatabase(name);
-  await pass(2000);
-  expect(await outbox.list()).toMatchObject([{ variables: 2 }]);
-  server.rule = (arrival) => arrival.answer(201, { id: 1 });
-  await pass(60_000);
-  expect(await delivered).toEqual({ id: 1 });
-  expect(new Set(server.arrivals.slice(1).map(({ body }) => body))).toEqual(new Set(['2']));
-});
-
 describe('what is discarded', () => {
   test('before it is sent is told so, and the next of its scope goes', async () => {
     const { openTab, server } = createBrowser();
@@ -591,7 +574,7 @@ describe('what another version of the app has submitted', () => {
     ['has no such handler', { note: order }, shop],
     ['is newer and does not migrate it', { order }, { order: { ...order, version: 2 } }],
   ] as const)(
-    'is dead for nobody while its tab is put away, and the tab that is open %s',
+    'is a dead letter while its tab is put away, and is told no end there, where the tab that is open %s',
     async (_, its, theirs) => {
       const { openTab, server, pass } = createBrowser();
       const tab = openTab({ handlers: theirs });
@@ -599,34 +582,16 @@ describe('what another version of the app has submitted', () => {
       await pass(1000);
       const [name] = Object.keys(its) as ['order'];
       const { delivered } = submitter.outbox.submit(name, 1);
-      let end: unknown;
-      delivered.then(
-        (data) => (end = data),
-        (error: unknown) => (end = error),
-      );
       await settle();
       submitter.freeze();
       await pass(1000);
-      expect(tab.outbox.getState().dead).toBe(0);
       expect(await tab.outbox.list()).toMatchObject([
-        { state: 'pending', waitsFor: 'other-version', reason: undefined },
+        { state: 'dead', reason: name === 'order' ? 'not-migrated' : 'handler-missing' },
       ]);
       server.rule = (arrival) => arrival.answer(201, { id: 1 });
       submitter.thaw();
       await pass(24_000);
-      expect(end).toEqual({ id: 1 });
-      // Where its tab never comes back, the next page decides.
-      server.rule = undefined;
-      submitter.outbox.submit(name, 2);
-      await settle();
-      submitter.crash();
-      await pass(1000);
-      expect(await tab.outbox.list()).toMatchObject([{ waitsFor: 'other-version' }]);
-      const next = openTab({ handlers: theirs });
-      await pass(1000);
-      expect(await next.outbox.list()).toMatchObject([
-        { state: 'dead', reason: name === 'order' ? 'not-migrated' : 'handler-missing' },
-      ]);
+      expect(await delivered).toEqual({ id: 1 });
     },
   );
 
@@ -865,151 +830,4 @@ describe('whatever is thrown, an entry ends as it does where nothing is known of
       expect(await delivered).toEqual({ id: 1 });
     },
   );
-});
-
-describe('a dead letter whose key is damaged', () => {
-  const keys: readonly [string, unknown][] = [
-    ['a list', []],
-    ['bytes', new ArrayBuffer(4)],
-    ['a date', new Date(0)],
-    ['a number', 5],
-  ];
-  const leave = async (key: unknown) => {
-    const browser = createBrowser();
-    browser.server.rule = (arrival) => arrival.answer(422);
-    const first = browser.openTab({ handlers: shop });
-    await endOf(first.outbox.submit('order', 'lamp').delivered);
-    first.crash();
-    const [row] = await browser.rows();
-    const backend = await openIndexedDb(browser.name, browser.clock);
-    await backend.write('strict', (tx) => tx.put({ ...row, id: key } as Row));
-    backend.close();
-    const { outbox } = browser.openTab({ handlers: shop });
-    await settle();
-    return { ...browser, outbox };
-  };
-
-  test.each(keys)('is discarded: %s', async (_, key) => {
-    const { outbox, rows } = await leave(key);
-    const [entry] = await outbox.list();
-    expect(entry).toMatchObject({ state: 'dead', variables: undefined });
-    expect(await outbox.discard(entry?.idempotencyKey ?? '')).toBe(true);
-    expect(await rows()).toEqual([]);
-  });
-
-  test.each(keys)('is gone after a clear: %s', async (_, key) => {
-    const { outbox, rows } = await leave(key);
-    await outbox.clear();
-    expect(await rows()).toEqual([]);
-  });
-});
-
-describe('an entry that is damaged is set aside as a dead letter, and holds up neither its scope nor others', () => {
-  const wrong = {
-    text: [5, undefined, [1]],
-    time: ['x', Number.NaN, undefined],
-    flag: [1, undefined],
-  };
-  const optional = { text: [5, {}], time: ['x', []] };
-  const fields: readonly [keyof Row, readonly unknown[]][] = [
-    ['id', wrong.text],
-    ['handler', wrong.text],
-    ['lane', wrong.text],
-    ['owner', wrong.text],
-    ['submitter', wrong.text],
-    ['version', wrong.time],
-    ['createdAt', wrong.time],
-    ['attempts', wrong.time],
-    ['claims', wrong.time],
-    ['timeouts', wrong.time],
-    ['redrives', wrong.time],
-    ['isInDoubt', wrong.flag],
-    ['isUnkeyed', wrong.flag],
-    ['isRedriven', wrong.flag],
-    ['isRestored', wrong.flag],
-    ['isGone', wrong.flag],
-    ['scope', optional.text],
-    ['blocks', optional.text],
-    ['nextRetryAt', optional.time],
-    ['notBefore', optional.time],
-    ['lastAttemptAt', optional.time],
-    ['lastError', ['x', 5]],
-    ['state', ['x', 5, undefined, 'dead', 'done', 'constructor']],
-    ['waitsFor', ['x', 5]],
-  ];
-
-  test.each(fields)('%s', async (field, values) => {
-    for (const value of values) {
-      const { openTab, server, pass, clock, name, rows } = createBrowser();
-      const handlers = { order: { ...shop.order, scope: 'cart' }, other: shop.order } as const;
-      server.rule = (arrival) => arrival.answer(503);
-      const first = openTab({ handlers });
-      for (const n of [0, 1]) first.outbox.submit('order', n).delivered.catch(() => {});
-      first.outbox.submit('other', 2).delivered.catch(() => {});
-      await pass(300);
-      first.crash();
-      await settle();
-      const row = (await rows()).find(({ variables }) => variables === 0);
-      const backend = await openIndexedDb(name, clock);
-      await backend.write('strict', (tx) => tx.put({ ...row, [field]: value } as Row));
-      backend.close();
-      server.rule = (arrival) => arrival.answer(201, { id: 1 });
-      const { outbox, crash } = openTab({ handlers });
-      await settle();
-      await outbox.list();
-      await pass(10_000, 1000);
-      const left = (await outbox.list())
-        .filter(({ state }) => state !== 'done')
-        .map(({ state, reason }) => `${state} ${reason}`);
-      const late = server.arrivals.filter(({ tab }) => tab === 2).map(({ body }) => body);
-      expect([value, left, late.toSorted()]).toEqual([value, ['dead unreadable'], ['1', '2']]);
-      crash();
-    }
-  });
-
-  test('and the next page sends the others without being asked for any, also where several are damaged', async () => {
-    const { openTab, server, pass, clock, name, rows } = createBrowser();
-    const handlers = { order: { ...shop.order, scope: (n: number) => `${n % 2}` } };
-    server.rule = (arrival) => arrival.answer(503);
-    const first = openTab({ handlers });
-    for (const n of [0, 1, 2, 3, 4]) await first.outbox.submit('order', n).saved;
-    first.crash();
-    await settle();
-    const backend = await openIndexedDb(name, clock);
-    for (const row of await rows())
-      if (Number(row.variables) < 3)
-        await backend.write('strict', (tx) => tx.put({ ...row, attempts: 'many' } as never));
-    backend.close();
-    server.rule = (arrival) => arrival.answer(201, { id: 1 });
-    const { outbox } = openTab({ handlers });
-    await pass(10_000, 1000);
-    const late = server.arrivals.filter(({ tab }) => tab === 2).map(({ body }) => body);
-    expect(late.toSorted()).toEqual(['3', '4']);
-    expect(outbox.getState()).toMatchObject({ dead: 3, due: 0, waiting: 0 });
-  });
-
-  test('and whoever submitted it is told', async () => {
-    const { openTab, pass, clock, name, rows } = createBrowser();
-    const { outbox } = openTab({ handlers: shop });
-    const { delivered, idempotencyKey } = outbox.submit('order', 'lamp');
-    const end = endOf(delivered);
-    await settle();
-    const [row] = await rows();
-    const backend = await openIndexedDb(name, clock);
-    await backend.write('strict', (tx) => tx.put({ ...row, lane: 5 } as never));
-    backend.close();
-    expect(await outbox.list()).toMatchObject([
-      {
-        idempotencyKey,
-        state: 'dead',
-        reason: 'unreadable',
-        handler: 'order',
-        processed: 'unknown',
-      },
-    ]);
-    expect(await end).toMatchObject({ reason: 'unreadable' });
-    // It is edited as any other.
-    expect(await outbox.edit(idempotencyKey, 'chair')).toEqual(expect.any(String));
-    await pass(1000);
-  });
 });

@@ -120,7 +120,6 @@ const blank = {
   lane: 'order',
   version: 1,
   variables: undefined,
-  submitter: '',
   state: 'pending',
   owner: 'a',
   ...untried,

@@ -17,7 +17,6 @@ const row = {
   version: 1,
   variables: undefined,
   createdAt: 0,
-  submitter: '',
   state: 'pending',
   nextRetryAt: 0,
 } as const;
@@ -48,7 +47,6 @@ function createTabs(world: World = 'well') {
       name: 'db',
       tokens: new Set(),
       onGain: () => void gained.push(tab),
-      onLoss: () => {},
       onError: (error) => void errors.push(error),
       ...more,
     });

@@ -29,7 +29,6 @@ const row = (id: string, more: Partial<WaitingRow> = {}): WaitingRow => ({
   version: 1,
   variables: { sku: id },
   createdAt: 1000,
-  submitter: 'tab',
   state: 'pending',
   owner: 'a',
   nextRetryAt: 1000,

@@ -127,12 +127,9 @@ export class Delivery {
     entry: Row,
     { reason, error }: Unread,
   ): Attempt {
-    // A tab that has submitted it since this page began can deliver it: that may only be put away.
-    const isOthers =
-      (reason === 'handler-missing' || reason === 'not-migrated') &&
-      entry.createdAt > this.#page.startedAt;
-    if (reason !== 'too-new' && !isOthers) return this.#bury(definition, entry, { reason, error });
-    return { entry, change: { kind: 'too-new' } };
+    return reason === 'too-new'
+      ? { entry, change: { kind: 'too-new' } }
+      : this.#bury(definition, entry, { reason, error });
   }
 
   async #endDone(

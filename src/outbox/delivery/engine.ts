@@ -1,6 +1,5 @@
 import type { Operation } from '../../core/internal.ts';
 import { discarded, leftBehind } from '../errors.ts';
-import type { Kept } from '../receipts.ts';
 import type { EntryStorage } from '../storage.ts';
 import { DatabaseError } from '../store/disk.ts';
 import { refersTo } from '../store/linked.ts';
@@ -43,7 +42,6 @@ export class Engine {
       store,
       tokens: page.memory.tokens,
       onGain: (fence) => this.#gain(fence),
-      onLoss: listener.onLoss,
       onError,
     });
     this.worker = new Worker({
@@ -76,15 +74,13 @@ export class Engine {
   }
 
   /**
-   * Keeps an entry of this tab's own, on the disk if that is possible, and sends it when it is due. `isMoved`: it was
-   * kept before, and belongs to a clear that this page has not heard of.
+   * Keeps an entry of this tab's own, on the disk if that is possible, and sends it when it is due.
    *
-   * @throws SteadfetchError (as a rejection) when it was discarded or cleared meanwhile.
+   * @throws SteadfetchError (as a rejection) when it was discarded meanwhile.
    */
-  async add(entry: Unplaced, isWanted: () => boolean, isMoved: boolean): Promise<Kept> {
+  async add(entry: Unplaced, isWanted: () => boolean): Promise<Row> {
     const storage = this.#storage;
     await this.#move();
-    const { generation } = storage;
     // Behind one that the disk does not take, of its scope or that it refers to.
     const isBehind = storage
       .inPage()
@@ -93,11 +89,10 @@ export class Engine {
           (row.blocks !== undefined && row.blocks === entry.scope) ||
           (row.state !== 'done' && refersTo(entry, row)),
       );
-    if (generation !== undefined && !isBehind) {
+    if (storage.isOpen && !isBehind) {
       try {
-        const add = () => this.#addToDisk(entry, isWanted, isMoved);
-        const added = await storage.writeShown(add, isWanted);
-        if (added) return { entry: added, savedIn: generation };
+        const added = await storage.writeShown(() => this.#addToDisk(entry, isWanted), isWanted);
+        if (added) return added;
       } catch (error) {
         if (!(error instanceof DatabaseError)) throw error;
         // One that was sent before may be there from before.
@@ -110,7 +105,7 @@ export class Engine {
     const added = await this.store.addToPage(entry, this.#page.clock.now());
     this.worker.drive(pageFence);
     this.worker.add(added);
-    return { entry: added, savedIn: undefined };
+    return added;
   }
 
   /** Sends an entry now, or again. @see RowStore.revive */
@@ -145,20 +140,16 @@ export class Engine {
     this.ownership.dispose();
   }
 
-  async #addToDisk(
-    given: Unplaced | Row,
-    isWanted: () => boolean,
-    isMoved: boolean,
-  ): Promise<Row | undefined> {
+  /** A row of this page moves there: where a clear that this page has not heard of was done meanwhile, it goes. */
+  async #addToDisk(given: Unplaced | Row, isWanted: () => boolean): Promise<Row | undefined> {
     const { clock, links } = this.#page;
-    const clears = isMoved ? this.#clears : undefined;
     let entry = given;
-    let isFilled = isMoved || !links;
+    let isFilled = 'seq' in given || !links;
     for (;;) {
       if (!isWanted()) throw discarded(entry);
       const added = await this.#own((fence) => {
         const row = { ...entry, owner: fence.owner } as NewRow;
-        return this.store.add(row, fence, clock.now(), clears, isFilled);
+        return this.store.add(row, fence, clock.now(), this.#clears, isFilled);
       });
       if (added === 'cleared') throw discarded(entry);
       if (added === 'outdated') {
@@ -185,14 +176,13 @@ export class Engine {
     const storage = this.#storage;
     const { receipts } = this.#page;
     for (const row of storage.inPage()) {
-      const { generation } = storage;
-      if (generation === undefined || storage.isStopped) return;
+      if (!storage.isOpen || storage.isStopped) return;
       const { id } = row;
       try {
-        const added = await this.#addToDisk(row, () => true, true);
+        const added = await this.#addToDisk(row, () => true);
         if (!added) continue;
         storage.setCopied(id, false);
-        receipts.save({ entry: added, savedIn: generation });
+        receipts.save(id, true);
         // Entries that refer to it may be there already, and be due.
         if (row.state === 'done') this.worker.refresh();
         this.#onChange();

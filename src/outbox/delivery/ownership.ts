@@ -9,8 +9,6 @@ export interface OwnershipContext extends Pick<OutboxPage, 'clock' | 'lock' | 'n
   /** The tokens that this page has had: an owner with one of them was left behind by an earlier connection. */
   readonly tokens: Set<string>;
   readonly onGain: (fence: Fence) => void;
-  /** Another tab has taken an owner over while this one slept, or seemed to. */
-  readonly onLoss: () => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -72,8 +70,11 @@ export class Ownership {
     return this.#held.get(owner)?.fence.token === token;
   }
 
+  /** Another tab has taken it over, or it has nothing to send. */
   lose(fence: Fence): void {
-    if (this.#drop(fence)) this.#context.onLoss();
+    if (!this.has(fence)) return;
+    this.#held.get(fence.owner)?.release();
+    this.#held.delete(fence.owner);
   }
 
   /** Finds the owners of other tabs, to take them over when they die. Never rejects. */
@@ -90,7 +91,7 @@ export class Ownership {
       // An entry that is added meanwhile gets another owner.
       if (isMine) this.#mine = undefined;
       if (await this.#context.store.abandon(fence)) {
-        this.#drop(fence);
+        this.lose(fence);
         given.push(fence);
       } else if (isMine) this.#mine ??= fence;
     }
@@ -124,12 +125,6 @@ export class Ownership {
   dispose(): void {
     this.#isOver = true;
     this.leave();
-  }
-
-  #drop(fence: Fence): boolean {
-    if (!this.has(fence)) return false;
-    this.#held.get(fence.owner)?.release();
-    return this.#held.delete(fence.owner);
   }
 
   /** The next page need not wait for the silence. */

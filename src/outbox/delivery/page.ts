@@ -114,7 +114,6 @@ export interface OutboxPage {
   readonly codec: Codec;
   /** So many attempts at once to one origin, at most. */
   readonly parallel: number;
-  readonly startedAt: number;
   readonly receipts: Receipts;
   readonly memory: PageMemory;
   readonly pauses: Pauses;
@@ -133,6 +132,4 @@ export interface EntryListener {
   readonly onFollow: (settled: Settled) => void;
   /** An end is written; `settled` is undefined where it was not ours to write any more. */
   readonly onEnd: (attempt: Attempt, settled: Settled | undefined) => void;
-  /** Another tab has taken over what this one had, while it slept or seemed to. */
-  readonly onLoss: () => void;
 }

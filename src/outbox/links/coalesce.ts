@@ -6,7 +6,6 @@ import { readVariables } from '../codec.ts';
 import type { OutboxParts } from '../delivery/engine.ts';
 import type { OutboxCoalesce } from '../handler.ts';
 import { keysOf, refersTo, rowByKey } from '../store/linked.ts';
-import { isInPage } from '../store/memory.ts';
 import { type Row, stateless, type Unplaced } from '../store/row.ts';
 import type { Settled } from '../store/row-store.ts';
 import type { Transaction } from '../store/schema.ts';
@@ -55,7 +54,7 @@ export function coalesceUnsent(): MadeBy<'coalesceUnsent'> {
 
 const mergeUnsent: CoalesceCode['merge'] = async (entry, parts, forget) => {
   const { handler, thing, isInDoubt } = entry;
-  const { storage, engine, handlers } = parts;
+  const { engine, handlers } = parts;
   const { coalesce: coalescing } = handlers.get(handler)?.handler ?? {};
   if (!coalescing || thing === undefined || isInDoubt) return undefined;
   try {
@@ -65,8 +64,7 @@ const mergeUnsent: CoalesceCode['merge'] = async (entry, parts, forget) => {
     const merged = next && (await replaceUnsent(parts, earlier, entry, next));
     if (!merged) return undefined;
     announce(merged, parts, forget);
-    const { row } = merged;
-    return { entry: row, savedIn: isInPage(row) ? undefined : storage.generation };
+    return merged.row;
   } catch (error) {
     inDevelopment(() =>
       warn(

@@ -6,13 +6,11 @@ import type { Codec } from '../codec.ts';
 import type { OutboxParts } from '../delivery/engine.ts';
 import type { EntryLinks } from '../delivery/page.ts';
 import { type HandlerDefinition, scopeOf } from '../handler.ts';
-import type { Kept } from '../receipts.ts';
 import { rowByKey } from '../store/linked.ts';
 import type { Row, Unplaced } from '../store/row.ts';
 import type { Backend } from '../store/schema.ts';
-import { unblock } from '../store/transitions.ts';
 import { fill, keysIn } from './answer-of.ts';
-import { linkRows, rowLinks } from './row-links.ts';
+import { linkRows } from './row-links.ts';
 
 /** The options of `outboxLinks`. */
 export interface OutboxLinksOptions {
@@ -27,20 +25,12 @@ export interface OutboxLinksOptions {
 export interface CoalesceCode {
   readonly by: 'coalesceUnsent';
   /** Makes an entry one with the one before it that changes the same, where surely nothing of that was sent. */
-  readonly merge: (
-    entry: Unplaced,
-    parts: OutboxParts,
-    forget: Forget,
-  ) => Promise<Kept | undefined>;
+  readonly merge: (entry: Unplaced, parts: OutboxParts, forget: Forget) => Promise<Row | undefined>;
 }
 
 /** The code of `outboxLinks`: entries that refer to the answers of others. */
 export interface LinksCode extends EntryLinks, Partial<Pick<CoalesceCode, 'merge'>> {
   readonly by: 'outboxLinks';
-  /** Another tab has changed an entry that those of this page alone may refer to. */
-  readonly followInPage: (id: string, parts: OutboxParts) => Promise<void>;
-  /** Brings up to date what refers to an entry that cannot be read any more. */
-  readonly follow: (row: Row, parts: OutboxParts) => Promise<void>;
 }
 
 /**
@@ -71,29 +61,8 @@ export function outboxLinks(options: OutboxLinksOptions = {}): MadeBy<'outboxLin
     fill: async (variables, { parents = [] }, codec, read) =>
       fill(variables, await answersOf(parents, codec, read, true)),
     refresh,
-    follow,
-    followInPage,
   };
   return { [code]: made };
-}
-
-async function follow(row: Row, { clock, engine, storage, onFollow }: OutboxParts): Promise<void> {
-  try {
-    const settled = await engine.store.writeAt(row.seq, 'relaxed', async (tx) => ({
-      row: undefined,
-      next: await unblock(tx, row.scope, clock.now(), rowLinks),
-      followers: await rowLinks.follow(tx, row, undefined, clock.now()),
-    }));
-    onFollow(settled);
-  } catch (error) {
-    storage.showError(error);
-  }
-}
-
-async function followInPage(id: string, parts: OutboxParts): Promise<void> {
-  if (parts.storage.inPage().length === 0) return;
-  const row = await parts.engine.store.find(id).catch(() => undefined);
-  if (row) await follow(row, parts);
 }
 
 export function begin(

@@ -1,9 +1,9 @@
 import type { Clock } from '../../core/lib/clock.ts';
 import { ifAllowed } from '../../core/lib/browser/page.ts';
 import { untilAborted, withLimit } from '../../core/lib/timer.ts';
-import { parseRow, type Row, setAside } from './row.ts';
+import { type Row, setAside } from './row.ts';
 import { type Database, layOut, type OwnerRecord, type Range, type Transaction } from './schema.ts';
-import { texts, unblock } from './transitions.ts';
+import { texts } from './transitions.ts';
 
 const version = 1;
 
@@ -131,8 +131,8 @@ export interface DiskListener {
   readonly onLost?: (reason: NotDurableReason) => void;
   /** The browser has found the database damaged, and has made it anew. */
   readonly onErased?: () => void;
-  /** The remains of a row that could not be read; with that its turn has come. */
-  readonly onSetAside?: (left: Row, next: Row | undefined) => void;
+  /** The remains of a row that could not be read. */
+  readonly onSetAside?: (left: Row) => void;
 }
 
 /**
@@ -146,23 +146,6 @@ export async function openIndexedDb(
   listener: DiskListener = {},
 ): Promise<Database> {
   return new Disk(await openDatabase(name, clock, listener), clock, listener);
-}
-
-/** Rows that were read, and are none: by their places, and what is there. */
-class DamagedError extends Error {
-  readonly rows: ReadonlyMap<number, unknown>;
-  constructor(rows: ReadonlyMap<number, unknown>) {
-    super('A row of the outbox is damaged.');
-    this.rows = rows;
-  }
-}
-
-/** @throws DamagedError where one of them is none. */
-function parseAll(read: readonly unknown[]): readonly Row[] {
-  const rows = read.map(parseRow);
-  if (rows.every((row) => row !== undefined)) return rows;
-  const damaged = read.filter((_, at) => !rows[at]);
-  throw new DamagedError(new Map(damaged.map((raw) => [(raw as Row).seq, raw])));
 }
 
 /**
@@ -223,20 +206,15 @@ class Disk implements Database {
 
   /** Sets the rows aside that an error is of. @returns whether there are any. */
   async #setAside(error: unknown): Promise<boolean> {
-    const known = new Map(error instanceof DamagedError ? error.rows : []);
-    if (error instanceof DatabaseError && error.isOfEntry)
-      for (const seq of await this.#salvage.findGone(error.cause))
-        known.set(seq, await this.#salvage.known(seq));
+    if (!(error instanceof DatabaseError && error.isOfEntry)) return false;
+    const gone = await this.#salvage.findGone(error.cause);
     const nowMs = this.#clock.now();
-    for (const [seq, raw] of known) {
-      const fields = raw as Readonly<Record<string, unknown>>;
-      const left = setAside(seq, fields, nowMs);
-      // Before the next of its scope is read: that may be damaged, too, and would undo this.
+    for (const seq of gone) {
+      const left = setAside(seq, await this.#salvage.known(seq), nowMs);
       await this.#run('readwrite', { durability: 'strict' }, (tx) => tx.put(left));
-      const next = await this.write('relaxed', (tx) => unblock(tx, left.scope, nowMs));
-      this.#listener.onSetAside?.(left, next);
+      this.#listener.onSetAside?.(left);
     }
-    return known.size > 0;
+    return gone.length > 0;
   }
 
   async #run<T>(
@@ -329,25 +307,19 @@ function wrap(native: IDBTransaction): Transaction & {
   const rows = attempt(() => native.objectStore('rows'));
   const owners = attempt(() => native.objectStore('owners'));
   return {
-    async row(seq) {
-      const raw: unknown = await resultOf(() => rows.get(seq));
-      return raw === undefined ? undefined : parseAll([raw])[0];
-    },
-    rows: async (index, range, limit) =>
-      parseAll(await resultOf(() => rows.index(index).getAll(toKeys(range), limit))),
+    row: (seq) => resultOf<Row | undefined>(() => rows.get(seq)),
+    rows: (index, range, limit) =>
+      resultOf<Row[]>(() => rows.index(index).getAll(toKeys(range), limit)),
     places: (index, range, limit) =>
       resultOf(() => rows.index(index).getAllKeys(toKeys(range), limit)) as Promise<number[]>,
     firstKey: async (index, range) =>
       (await resultOf(() => rows.index(index).openKeyCursor(toKeys(range))))?.key as never,
     count: (index, range) =>
       resultOf(() => (index ? rows.index(index) : rows).count(range && toKeys(range))),
-    page: async (index, key, after, limit) => {
-      const found =
-        key === undefined
-          ? await resultOf(() => rows.getAll(IDBKeyRange.lowerBound(after, true), limit))
-          : await pageOf(rows.index(index), key, after, limit);
-      return parseAll(found);
-    },
+    page: (index, key, after, limit) =>
+      key === undefined
+        ? resultOf<Row[]>(() => rows.getAll(IDBKeyRange.lowerBound(after, true), limit))
+        : pageOf(rows.index(index), key, after, limit),
     add: (row) => resultOf(() => rows.add(row)) as Promise<number>,
     put: (row) => resultOf(() => rows.put(row)),
     remove: (seq) => resultOf(() => rows.delete(seq)),
@@ -371,8 +343,8 @@ async function pageOf(
   key: string,
   after: number,
   limit: number,
-): Promise<readonly unknown[]> {
-  const found: unknown[] = [];
+): Promise<readonly Row[]> {
+  const found: Row[] = [];
   await resultOf(
     () => index.openCursor(key),
     (cursor) => {
@@ -381,7 +353,7 @@ async function pageOf(
         cursor.continuePrimaryKey(key, after + 1);
         return false;
       }
-      found.push(cursor.value);
+      found.push(cursor.value as Row);
       if (found.length >= limit) return true;
       cursor.continue();
       return false;
@@ -440,9 +412,10 @@ class Salvage {
     }
   }
 
-  async known(seq: number): Promise<Readonly<Record<string, unknown>>> {
+  /** The fields by which it is in the indexes. */
+  async known(seq: number): Promise<Partial<Row>> {
     const rows = this.#rows();
-    const known: (readonly [field: string, value: unknown])[] = [];
+    const known: Record<string, unknown> = {};
     for (const index of Array.from(rows.indexNames, (name) => rows.index(name)))
       await resultOf(
         () => index.openKeyCursor(),
@@ -451,12 +424,12 @@ class Salvage {
             cursor.continue();
             return false;
           }
-          const keys = [cursor?.key].flat();
-          known.push(...[index.keyPath].flat().map((path, at) => [path, keys[at]] as const));
+          // An index of several fields has none that a dead letter needs.
+          if (cursor && typeof index.keyPath === 'string') known[index.keyPath] = cursor.key;
           return true;
         },
       );
-    return Object.fromEntries(known.filter(([, value]) => value !== undefined));
+    return known;
   }
 }
 

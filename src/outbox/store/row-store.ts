@@ -1,4 +1,3 @@
-import { createIdempotencyKey } from '../../core/internal.ts';
 import type { PausedEntries } from '../messages.ts';
 import {
   type DeadReason,
@@ -82,29 +81,13 @@ export interface Counts {
 /** So many rows are read or removed at once: more would hold up the page, and the other tabs. */
 export const pageSize = 100;
 
-/** The identity of a database, and its clears. */
-export interface About {
-  readonly generation: string;
-  /** The latest clears that were done in it. */
-  readonly clears: readonly string[];
-}
-
-/** No owner, but which database it is, and which clears were done last. */
-const about = 'about';
+/** No owner, but which clears were done last. */
+const cleared = 'cleared';
 const mostClears = 10;
 
-async function readAbout(tx: Transaction): Promise<About | undefined> {
-  const [generation, ...clears] = (await tx.owner(about))?.token.split(' ') ?? [];
-  return generation ? { generation, clears } : undefined;
+async function readClears(tx: Transaction): Promise<readonly string[]> {
+  return (await tx.owner(cleared))?.token.split(' ') ?? [];
 }
-
-async function writeAbout(tx: Transaction, { generation, clears }: About): Promise<About> {
-  const token = [generation, ...clears.slice(-mostClears)].join(' ');
-  await tx.putOwner({ owner: about, token, signedAt: 0 });
-  return { generation, clears };
-}
-
-const newAbout = (): About => ({ generation: createIdempotencyKey(), clears: [] });
 
 /** A row in this page that is behind one on the disk is claimed again after so long: another tab may have sent that. */
 const claimAgainMs = 1000;
@@ -126,7 +109,7 @@ export class RowStore {
 
   /**
    * Keeps a row on the disk, and resolves once it is kept. One that has its id already stays, and comes back. A row of
-   * this page moves there. `known` are the clears that the page has heard of, where the row may be older than another.
+   * this page moves there, unless there was a clear that is not `known`.
    *
    * @param isFilled - False where an answer that it refers to may have come since it was made.
    * @returns `lost` when the owner is no longer of this tab, `cleared` after a clear that is not known, `outdated` when
@@ -143,7 +126,6 @@ export class RowStore {
       const found = await rowByKey(tx, row.id);
       if (row.seq !== undefined) return found && this.#moveToDisk(tx, found, fence, nowMs, known);
       if (found) return found;
-      if (await hasNewClear(tx, known)) return 'cleared';
       if (!isFilled && (await this.#links.isOutdated(tx, row))) return 'outdated';
       return (await isOurs(tx, fence, nowMs)) ? this.#insert(tx, row, fence, nowMs) : 'lost';
     });
@@ -179,15 +161,9 @@ export class RowStore {
     return this.#backend.write('page', (tx) => insert(tx, own, nowMs, this.#links));
   }
 
-  /**
-   * @returns a name that no other database has, also not one that is made anew after this was deleted, and the
-   *   latest clears that were done in it.
-   */
-  identify(): Promise<About> {
-    return this.#backend.write(
-      'relaxed',
-      async (tx) => (await readAbout(tx)) ?? writeAbout(tx, newAbout()),
-    );
+  /** The latest clears that were done in this database. Rejects where it cannot be written. */
+  clears(): Promise<readonly string[]> {
+    return this.#backend.write('relaxed', readClears);
   }
 
   /**
@@ -345,7 +321,7 @@ export class RowStore {
 
   async owners(): Promise<readonly OwnerRecord[]> {
     const records = await this.#backend.read((tx) => tx.owners());
-    return records.filter(({ owner }) => owner !== about && owner !== pageFence.owner);
+    return records.filter(({ owner }) => owner !== cleared && owner !== pageFence.owner);
   }
 
   /**
@@ -465,6 +441,15 @@ export class RowStore {
     });
   }
 
+  /** Brings up to date what waited for this row, which has changed without that. */
+  follow(row: Row, nowMs: number): Promise<Settled> {
+    return this.writeAt(row.seq, 'relaxed', async (tx) => ({
+      row,
+      next: await unblock(tx, row.scope, nowMs, this.#links),
+      followers: await this.#links.follow(tx, row, undefined, nowMs),
+    }));
+  }
+
   acknowledge(id: string): Promise<void> {
     return this.#backend.write('relaxed', async (tx) => {
       const row = await rowByKey(tx, id);
@@ -488,10 +473,11 @@ export class RowStore {
   /** Forgets all rows, once for each token: several tabs may be asked to. */
   clear(token: string): Promise<void> {
     return this.#backend.write('strict', async (tx) => {
-      const { generation, clears } = (await readAbout(tx)) ?? newAbout();
+      const clears = await readClears(tx);
       if (clears.includes(token)) return;
       await tx.clear();
-      await writeAbout(tx, { generation, clears: [...clears, token] });
+      const all = [...clears, token].slice(-mostClears);
+      await tx.putOwner({ owner: cleared, token: all.join(' '), signedAt: 0 });
     });
   }
 
@@ -519,8 +505,7 @@ async function hasNewClear(
   tx: Transaction,
   known: ReadonlySet<string> | undefined,
 ): Promise<boolean> {
-  const { clears = [] } = (known && (await readAbout(tx))) ?? {};
-  return clears.some((clear) => !known?.has(clear));
+  return (await readClears(tx)).some((clear) => !known?.has(clear));
 }
 
 /**

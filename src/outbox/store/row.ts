@@ -54,7 +54,7 @@ export interface Tried {
   readonly isInDoubt: boolean;
   /** The attempt that was begun last has sent it without a key, because its API honours none. */
   readonly isUnkeyed: boolean;
-  /** Its database was deleted, and with it what was known of its requests. */
+  /** It was sent before it was kept here: what is known of its requests is not all. */
   readonly isRestored: boolean;
   /** A user has sent it again: what was definitely refused takes a fresh key. */
   readonly isRedriven: boolean;
@@ -95,8 +95,6 @@ interface Submitted extends Tried {
   readonly aheadMs?: number | undefined;
   /** Those with the same are sent one after the other, the oldest first. */
   readonly scope?: string | undefined;
-  /** The tab that has submitted it, and is told its result. */
-  readonly submitter: string;
   /** Those that are sent to the same origin by the same handler; only the latter before it is known. */
   readonly lane: string;
   /** The keys of the entries whose answers its variables refer to. */
@@ -197,89 +195,29 @@ export const splitLane = (lane: string): [handler: string, origin: string | unde
 
 export const originOfLane = (lane: string): string | undefined => splitLane(lane)[1];
 
-type FieldTypes = readonly (readonly [field: string, type: string])[];
-
-const typesOf = (sample: object): FieldTypes =>
-  Object.entries(sample).flatMap(([field, value]) =>
-    value === undefined ? [] : [[field, typeof value] as const],
-  );
-
-const always = /* @__PURE__ */ typesOf({
-  ...untried,
-  id: '',
-  handler: '',
-  version: 1,
-  createdAt: 0,
-  submitter: '',
-  lane: '',
-});
-const optional = /* @__PURE__ */ typesOf({
-  aheadMs: 0,
-  scope: '',
-  blocks: '',
-  nextRetryAt: 0,
-  notBefore: 0,
-  lastAttemptAt: 0,
-  lastError: {},
-  parents: [],
-  formerIds: [],
-  thing: '',
-});
-const ofStates = new Map<unknown, FieldTypes>(
-  Object.entries({
-    pending: typesOf({ owner: '' }),
-    sending: typesOf({ owner: '', nextRetryAt: 0 }),
-    dead: typesOf({ deadReason: '' }),
-    done: typesOf({ doneAt: 0 }),
-  }),
-);
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function hasTypes(fields: Fields, types: FieldTypes, mayLack: boolean): boolean {
-  for (const [field, type] of types) {
-    const value = fields[field];
-    if (value === undefined && mayLack) continue;
-    if (typeof value !== type || Number.isNaN(value)) return false;
-  }
-  return true;
-}
-
-/** The value that was read, as a row; undefined where it is damaged. */
-export function parseRow(raw: unknown): Row | undefined {
-  const fields = Object(raw) as Fields;
-  const { state, waitsFor } = fields;
-  const isForeign = waitsFor === 'other-version' && state === 'pending';
-  const ofState = waitsFor === undefined ? ofStates.get(state) : isForeign ? [] : undefined;
-  const isWhole =
-    ofState && hasTypes(fields, [...always, ...ofState], false) && hasTypes(fields, optional, true);
-  return isWhole ? (raw as Row) : undefined;
-}
-
-/** Takes the place of a row that is damaged, or that the browser cannot read: it holds nothing up. */
+/**
+ * Takes the place of a row that the browser cannot read any more, with what its indexes know of it: it holds nothing
+ * up.
+ */
 export function setAside(
   seq: number,
-  known: Fields,
+  known: Partial<Row>,
   nowMs: number,
 ): Row & { readonly state: 'dead' | 'done' } {
-  const pick = <T>(field: string, type: string, otherwise: T): T =>
-    (hasTypes(known, [[field, type]], false) ? known[field] : otherwise) as T;
-  const handler = pick('handler', 'string', '');
+  const { id = `unreadable ${seq}`, handler = '', blocks: scope, doneAt } = known;
   const left = {
     ...untried,
     ...stateless,
     seq,
-    id: pick('id', 'string', `unreadable ${seq}`),
+    id,
     handler,
     version: 1,
     variables: undefined,
-    createdAt: pick('createdAt', 'number', nowMs),
-    scope: pick('scope', 'string', pick<string | undefined>('blocks', 'string', undefined)),
-    submitter: pick('submitter', 'string', ''),
+    createdAt: nowMs,
+    scope,
     lane: laneOf(handler),
     isGone: true,
   };
-  const doneAt = pick<number | undefined>('doneAt', 'number', undefined);
   return doneAt !== undefined
     ? { ...left, state: 'done', doneAt }
     : {
