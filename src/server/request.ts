@@ -35,19 +35,20 @@ export async function readBody(
   }
   if (Number(request.headers.get('content-length')) > maxBytes) return undefined;
   // Firefox has no `Request.body`: there, only Content-Length can stop a body that is too long.
-  const stream = request.body as Request['body'] | undefined;
-  if (stream === undefined) return withinLimit(await request.arrayBuffer(), maxBytes);
+  if (!request.body) return withinLimit(await request.arrayBuffer(), maxBytes);
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
-  const reader = stream?.getReader();
-  for (let result = await reader?.read(); result?.value; result = await reader?.read()) {
-    length += result.value.length;
+  const reader = request.body.getReader();
+  for (;;) {
+    const { value } = await reader.read();
+    if (!value) break;
+    length += value.length;
     if (length > maxBytes) {
       // Not awaited: a sender that ignores it must not delay the answer.
-      reader?.cancel().catch(() => {});
+      reader.cancel().catch(() => {});
       return undefined;
     }
-    chunks.push(result.value);
+    chunks.push(value);
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }

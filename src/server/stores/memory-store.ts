@@ -104,15 +104,19 @@ export function memoryStore(options: MemoryStoreOptions = {}): IdempotencyStore<
       let done = 0;
       try {
         answer = await work({ onCommit: (effect) => void effects.push(effect) });
-        for (; answer && done < effects.length; done++) effects[done]?.();
+        for (const effect of answer ? effects : []) {
+          effect();
+          done += 1;
+        }
       } catch (error) {
         // If the first effect threw, nothing was done: the next attempt may run.
         answer = done > 0 ? partlyDone : undefined;
         throw error;
       } finally {
-        const entry = entries.get(id);
-        if (entry) drop(entry);
-        if (entry && answer) keep({ ...entry, answer, bytes: entry.bytes + bytesOf(answer) });
+        // It was claimed, and what has no answer is never dropped.
+        const entry = entries.get(id) as Entry;
+        drop(entry);
+        if (answer) keep({ ...entry, answer, bytes: entry.bytes + bytesOf(answer) });
       }
       return true;
     },

@@ -95,14 +95,12 @@ export function sqliteStore<Db extends SqliteDatabase>(
           await whenUnlocked(giveUpAt, () => db.exec('BEGIN IMMEDIATE'));
           try {
             sql.mark.run(id, token);
-            const answer = await work(tx);
-            takeBack();
+            const answer = await work(tx).finally(takeBack);
             if (answer) isHeld = keepAnswer(sql, id, token, answer);
             // Without a write-ahead log the commit waits for readers.
             if (answer && isHeld) await whenUnlocked(inLease(), () => db.exec('COMMIT'));
             isCommitted = !!answer && isHeld;
           } finally {
-            takeBack();
             if (!isCommitted) rollBack(db);
           }
         } finally {

@@ -72,7 +72,6 @@ export async function runClaim<Tx>(
     return await Promise.race([running, limit.isOver]);
   } catch (error) {
     isGivenUp = true;
-    running.catch(() => {});
     if (thrown && thrown.error === error) throw error;
     notifyApp(onStoreError, error);
     return undefined;
