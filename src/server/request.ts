@@ -67,7 +67,7 @@ export async function readScope(
 ): Promise<string> {
   if (!scope) return '';
   const credentials = ['authorization', 'cookie'].map((name) => request.headers.get(name));
-  return requireOwner('idempotent', await scope(request), credentials);
+  return requireOwner('idempotent', await scope(request), ...credentials);
 }
 
 /**
@@ -77,7 +77,7 @@ export async function readScope(
 export function requireOwner(
   operation: string,
   owner: unknown,
-  credentials: readonly (string | null)[] = [],
+  ...credentials: readonly (string | null)[]
 ): string {
   const what =
     typeof owner !== 'string' || !owner
@@ -100,7 +100,7 @@ const isCredential = (owner: string, headers: readonly (string | null)[]): boole
   scheme.test(owner) ||
   jsonWebToken.test(owner) ||
   headers.some(
-    (header) => header !== null && [header, header.replace(/^\S+\s+/, '')].includes(owner),
+    (header) => header !== null && [header, header.replace(/\S+\s+/, '')].includes(owner),
   );
 
 /** SHA-256 of method, path, query and body. The host is left out: one server may have several names. */

@@ -19,7 +19,7 @@ import {
 const isTest = (name: string): boolean => /\.test\.tsx?$/.test(name);
 
 /**
- * Properties and models take long, and longer where they fail: they see only what others leave. Tests that several
+ * Properties, models and processes take long, and longer where they fail: they see only what others leave. Tests that several
  * files share are in a module beside them.
  */
 const cost = (path: string): number => {
@@ -27,7 +27,10 @@ const cost = (path: string): number => {
   const shared = [...text.matchAll(/from '\.\/([^']+)'/g)].map(([, name = '']) =>
     readFileSync(join(dirname(path), name), 'utf8'),
   );
-  return [text, ...shared].join('').length + (/'fast-check'|chaos|storm/.test(text) ? 1e9 : 0);
+  return (
+    [text, ...shared].join('').length +
+    (/'fast-check'|'node:child_process'|chaos|storm/.test(text) ? 1e9 : 0)
+  );
 };
 
 const filesIn = (path: string): readonly string[] =>

@@ -149,6 +149,7 @@ describe('what begins or ends a transaction', () => {
   test('is refused in a template, wherever a value stands in it', async () => {
     const { run, sent } = openPostgresJs();
     expect(await run((sql) => sql(template('COMMIT')))).toBe(refused('COMMIT'));
+    expect(await run((sql) => sql(template('COMMIT', 'WORK'), 1))).toBe(refused('COMMIT'));
     expect(await run((sql) => sql(template('ROLLBACK', 'TO'), 'one'))).toBe('done');
     expect(await run((sql) => sql(template('SELECT ', '; COMMIT'), 1))).toBe(refused('COMMIT'));
     expect(sent).toEqual([template('ROLLBACK', 'TO')]);

@@ -202,6 +202,13 @@ describe.each(drivers)('with %s', (driver, open) => {
     expect(values).toEqual([['a', 't']]);
   });
 
+  test('of a handler that fails, the key is free when all is rolled back, and not before', async () => {
+    const { store, log } = open({ hangs: ['ROLLBACK'] });
+    store.run(claim, () => Promise.reject(new Error('no paper'))).catch(() => {});
+    await new Promise((done) => void setImmediate(done));
+    expect(log.at(-1)).toBe('tx: ROLLBACK');
+  });
+
   test.each<[string, readonly string[], string]>([
     ['the handler, where the key is freed', ['ROLLBACK'], 'no paper'],
     ['the database, where the key cannot be freed', ['ROLLBACK', 'DELETE'], 'no DELETE'],

@@ -18,7 +18,7 @@ const takesSql: ReadonlySet<PropertyKey> = new Set(['query', 'unsafe', 'exec', '
 
 /** @throws Error for a statement that would begin or end a transaction: the answer would then not be part of it. */
 function requireWithin(store: string, sql: string): void {
-  const [, statement] = endsTransaction.exec(sql.replaceAll(quoted, ' ')) ?? [];
+  const statement = endsTransaction.exec(sql.replaceAll(quoted, ' '))?.[1];
   if (statement === undefined) return;
   throw new Error(
     `${store}: tx is a transaction already, and ends with the answer. ${statement} is not sent. ` +

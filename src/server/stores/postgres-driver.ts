@@ -94,12 +94,8 @@ function createPgDriver<Tx>(pool: PgPool<Tx>): PostgresDriver<Tx> {
         return isKept;
       } catch (error) {
         // A ROLLBACK would wait for the handler's running statement. Closing the connection does not.
-        if (!(error instanceof LeaseOverError)) {
-          isReusable = await client.query('ROLLBACK').then(
-            () => true,
-            () => false,
-          );
-        }
+        if (!(error instanceof LeaseOverError))
+          await client.query('ROLLBACK').then(() => (isReusable = true), ignore);
         throw error;
       } finally {
         client.off('error', ignore);

@@ -125,11 +125,11 @@ export function postgresStore<Tx>(
 }
 
 function statementsOf(table: string) {
-  const interval = (ms: string): string => `now() + ${ms}::float8 * interval '1 millisecond'`;
   const dropExpired = `DELETE FROM ${table} WHERE id IN (
     SELECT id FROM ${table} WHERE expires_at <= now() LIMIT ${sweepSize} FOR UPDATE SKIP LOCKED)`;
   const take = `INSERT INTO ${table} AS k (id, fingerprint, token, lease_until, expires_at)
-    VALUES ($1, $2, $3, ${interval('$4')}, ${interval('$5')})
+    VALUES ($1, $2, $3,
+      now() + $4::float8 * interval '1 millisecond', now() + $5::float8 * interval '1 millisecond')
     ON CONFLICT (id) DO UPDATE SET
       fingerprint = excluded.fingerprint, token = excluded.token,
       lease_until = excluded.lease_until, expires_at = excluded.expires_at,
