@@ -150,6 +150,7 @@ export default class MutantRunner extends TestRunner {
   ): Promise<readonly RunnerTestCase[] | undefined> {
     vi.useRealTimers();
     vi.unstubAllGlobals();
+    vi.unstubAllEnvs();
     vi.restoreAllMocks();
     if (isStatic || this.#isModuleMutated || !id) vi.resetModules();
     this.#isModuleMutated = isStatic ?? false;

@@ -32,7 +32,7 @@ test('a key has two bytes for each of its characters, and of those of its finger
   const kinds = async (maxBytes: number) => {
     const store = memoryStore({ maxBytes });
     // 2 * (5 + 1) = 12 bytes each.
-    const claims = ['one__', 'two__', 'three'].map((id) => store.claim(claimOf(id, 0)));
+    const claims = ['one__', 'two__', 'three'].map(async (id) => store.claim(claimOf(id, 0)));
     return (await Promise.all(claims)).map(({ kind }) => kind);
   };
   expect(await kinds(12)).toEqual(['claimed', 'full', 'full']);

@@ -89,6 +89,29 @@ test('a claim without an answer is given up after storeTimeoutMs, and freed when
   expect(await told(shop.send())).toBe('200 run 1');
 });
 
+test('a claim that is late, and was not granted, frees nothing of another request', async () => {
+  const [asked, told503] = [createLatch(), createLatch()];
+  let runs = 0;
+  const shop = openShop(() => ({
+    async claim(claim: Claim) {
+      asked.open();
+      await told503.opened;
+      return { kind: 'running', fingerprint: claim.fingerprint };
+    },
+    async run() {
+      runs += 1;
+      return true;
+    },
+  }));
+  const answer = shop.send();
+  await asked.opened;
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(await problemOf(answer)).toBe('503 store-unavailable');
+  told503.open();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(runs).toBe(0);
+});
+
 test('a transaction that does not begin in time is given up: its handler never runs, and its key is free', async () => {
   const [asked, begun] = [createLatch(), createLatch()];
   let runs = 0;

@@ -57,7 +57,7 @@ export async function runClaim<Tx>(
   const running = (async () =>
     store.run(claim, async (tx) => {
       // Its request has been answered: the store rolls back, and frees the key.
-      if (isGivenUp) throw storeTimeout('begin', storeTimeoutMs);
+      if (isGivenUp) return undefined;
       limit.stop();
       try {
         return await work(tx);
