@@ -53,7 +53,7 @@ export function decodeAnswer(answer: StoredAnswer): ActionAnswer {
     return { status: status === statuses.refused ? 'refused' : 'succeeded', data };
   }
   if (status >= 500) return { status: 'partly-done' };
-  const [, digest] = headers.find(([name]) => name === digestHeader) ?? [];
+  const digest = headers.find(([name]) => name === digestHeader)?.[1];
   const redirect =
     digest === undefined
       ? replayAnswer(answer)

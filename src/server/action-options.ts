@@ -58,14 +58,13 @@ const names: readonly (keyof IdempotentActionOptions<unknown>)[] = [
 /** @throws TypeError that names the option, its value and the allowed range. */
 export function checkActionOptions<Tx>(options: IdempotentActionOptions<Tx>): ActionSettings<Tx> {
   checkNames(operation, options, names);
-  const { scope, name, waitMs = 10_000, keepFields = [], ...shared } = options;
-  const settings = checkOptions(shared, operation);
-  if (scope !== undefined && typeof scope !== 'function')
-    rejectValue(operation, 'scope', scope, 'a function');
+  const { name, waitMs = 10_000, keepFields = [], ...shared } = options;
+  // A scope is checked alike, whatever it is called with.
+  const settings = checkOptions(shared as IdempotentOptions<Tx>, operation);
   if (name !== undefined && (typeof name !== 'string' || name === ''))
     rejectValue(operation, 'name', name, 'text that is not empty');
   requireFrom(operation, 'waitMs', waitMs, 0);
   if (!Array.isArray(keepFields) || keepFields.some((field) => typeof field !== 'string'))
     rejectValue(operation, 'keepFields', keepFields, 'a list of names of fields');
-  return { ...settings, scope, name, waitMs, keepFields };
+  return { ...settings, scope: options.scope, name, waitMs, keepFields };
 }

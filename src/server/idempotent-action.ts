@@ -149,12 +149,14 @@ export function idempotentAction<TReturned, Tx>(
         return own.answer;
       }),
     );
-    const isReplayed = result !== 'ran';
+    const ran = result === 'ran' ? own : undefined;
     // The first redirect may have cookies, which are not stored.
-    if (!isReplayed && own?.redirect) throw own.redirect as Error;
-    const answer = isReplayed ? result : own?.answer;
-    if (typeof answer === 'object')
-      return toState(decodeAnswer(answer), { isReplayed, ...ended }) as ActionStateOf<TReturned>;
+    if (ran?.redirect) throw ran.redirect as Error;
+    const answer = ran?.answer ?? result;
+    if (typeof answer === 'object') {
+      const state = toState(decodeAnswer(answer), { isReplayed: !ran, ...ended });
+      return state as ActionStateOf<TReturned>;
+    }
     return answer === 'payload-mismatch'
       ? { status: 'needs-confirmation', reason: 'edited-after-unknown', ...ended, fields: kept }
       : { status: 'unknown', key, fields: kept };

@@ -1,4 +1,4 @@
-import { rejectValue, requireWhole } from '../core/lib/input/check.ts';
+import { isFunction, rejectValue, requireWhole } from '../core/lib/input/check.ts';
 import { systemClock } from '../core/lib/clock.ts';
 import type { IdempotencyStore } from './stores/store.ts';
 
@@ -111,15 +111,15 @@ const numbers = {
   maxBodyBytes: 0,
 } as const;
 
-const isFunction = (value: unknown): boolean => typeof value === 'function';
-
 /** The other options: what is right, and what is allowed in words. */
 const rules: Readonly<
   Partial<Record<keyof Settings<unknown>, readonly [(value: never) => boolean, string]>>
 > = {
   store: [
-    (store: Readonly<Record<'claim' | 'run', unknown>> | null) =>
-      isFunction(store?.claim) && isFunction(store?.run),
+    (store: unknown) => {
+      const { claim, run } = Object(store) as Readonly<Record<string, unknown>>;
+      return isFunction(claim) && isFunction(run);
+    },
     'an IdempotencyStore, such as memoryStore()',
   ],
   fingerprint: [isFunction, 'a function'],

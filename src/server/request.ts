@@ -35,19 +35,20 @@ export async function readBody(
   }
   if (Number(request.headers.get('content-length')) > maxBytes) return undefined;
   // Firefox has no `Request.body`: there, only Content-Length can stop a body that is too long.
-  const stream = request.body as Request['body'] | undefined;
-  if (stream === undefined) return withinLimit(await request.arrayBuffer(), maxBytes);
+  if (!request.body) return withinLimit(await request.arrayBuffer(), maxBytes);
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
-  const reader = stream?.getReader();
-  for (let result = await reader?.read(); result?.value; result = await reader?.read()) {
-    length += result.value.length;
+  const reader = request.body.getReader();
+  for (;;) {
+    const { value } = await reader.read();
+    if (!value) break;
+    length += value.length;
     if (length > maxBytes) {
       // Not awaited: a sender that ignores it must not delay the answer.
-      reader?.cancel().catch(() => {});
+      reader.cancel().catch(() => {});
       return undefined;
     }
-    chunks.push(result.value);
+    chunks.push(value);
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
@@ -66,7 +67,7 @@ export async function readScope(
 ): Promise<string> {
   if (!scope) return '';
   const credentials = ['authorization', 'cookie'].map((name) => request.headers.get(name));
-  return requireOwner('idempotent', await scope(request), credentials);
+  return requireOwner('idempotent', await scope(request), ...credentials);
 }
 
 /**
@@ -76,7 +77,7 @@ export async function readScope(
 export function requireOwner(
   operation: string,
   owner: unknown,
-  credentials: readonly (string | null)[] = [],
+  ...credentials: readonly (string | null)[]
 ): string {
   const what =
     typeof owner !== 'string' || !owner
@@ -99,7 +100,7 @@ const isCredential = (owner: string, headers: readonly (string | null)[]): boole
   scheme.test(owner) ||
   jsonWebToken.test(owner) ||
   headers.some(
-    (header) => header !== null && [header, header.replace(/^\S+\s+/, '')].includes(owner),
+    (header) => header !== null && [header, header.replace(/\S+\s+/, '')].includes(owner),
   );
 
 /** SHA-256 of method, path, query and body. The host is left out: one server may have several names. */

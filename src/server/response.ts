@@ -32,19 +32,17 @@ export async function copyAnswer(response: Response, signal: AbortSignal): Promi
     // The source ends when both branches are cancelled.
     for (const one of [reader, response.body]) one?.cancel(signal.reason).catch(() => {});
   };
-  signal.addEventListener('abort', stop, { once: true });
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
   const chunks: Uint8Array<ArrayBuffer>[] = [];
-  try {
-    for (;;) {
-      signal.throwIfAborted();
-      const { value } = (await reader?.read()) ?? {};
-      if (!value) break;
-      chunks.push(value);
-    }
-    signal.throwIfAborted();
-  } finally {
-    signal.removeEventListener('abort', stop);
+  for (;;) {
+    const { value } = (await reader?.read()) ?? {};
+    if (!value) break;
+    chunks.push(value);
   }
+  // A lease that ends later, while the store commits, must not stop the answer.
+  signal.removeEventListener('abort', stop);
+  signal.throwIfAborted();
   const body = new Uint8Array(await new Blob(chunks).arrayBuffer());
   const headers = [...response.headers].filter(([name]) => !leftOut.has(name));
   return { status: response.status, headers, body };

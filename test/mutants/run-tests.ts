@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { instrument, type Mutant } from './instrument.ts';
 import type { Folder } from './folders.ts';
 import {
@@ -17,10 +18,19 @@ import {
 
 const isTest = (name: string): boolean => /\.test\.tsx?$/.test(name);
 
-/** Properties and models take long, and longer where they fail: they see only what others leave. */
+/**
+ * Properties, models and processes take long, and longer where they fail: they see only what others leave. Tests that several
+ * files share are in a module beside them.
+ */
 const cost = (path: string): number => {
   const text = readFileSync(path, 'utf8');
-  return text.length + (/'fast-check'|chaos|storm/.test(text) ? 1e9 : 0);
+  const shared = [...text.matchAll(/from '\.\/([^']+)'/g)].map(([, name = '']) =>
+    readFileSync(join(dirname(path), name), 'utf8'),
+  );
+  return (
+    [text, ...shared].join('').length +
+    (/'fast-check'|'node:child_process'|chaos|storm/.test(text) ? 1e9 : 0)
+  );
 };
 
 const filesIn = (path: string): readonly string[] =>

@@ -21,8 +21,9 @@ Reflect.set(globalThis, '__stryker__', switches);
 /** So many times as often as without a mutant may its code be passed: more is a loop without an end. */
 const mostTimes = 100;
 const leastHits = 10_000;
-/** A mutant may wait for ever: longer than any test takes, and no longer than that. */
-const testTimeout = 30_000;
+/** A mutant may wait for ever: longer than its tests take without it, and no longer than that. */
+const timeoutOf = (tests: readonly RunnerTestCase[]): number =>
+  Math.max(5000, 20 * Math.max(...tests.map(({ result }) => result?.duration ?? 0)));
 /** So many kills are checked together. */
 const killsAtOnce = 20;
 
@@ -149,6 +150,7 @@ export default class MutantRunner extends TestRunner {
   ): Promise<readonly RunnerTestCase[] | undefined> {
     vi.useRealTimers();
     vi.unstubAllGlobals();
+    vi.unstubAllEnvs();
     vi.restoreAllMocks();
     if (isStatic || this.#isModuleMutated || !id) vi.resetModules();
     this.#isModuleMutated = isStatic ?? false;
@@ -156,7 +158,8 @@ export default class MutantRunner extends TestRunner {
     switches.hitLimit = Math.max(leastHits, hits * mostTimes);
     switches.activeMutant = id;
     const strayBefore = stray;
-    const runner = new Rerun({ ...this.config, testTimeout, hookTimeout: testTimeout });
+    const timeout = timeoutOf(tests);
+    const runner = new Rerun({ ...this.config, testTimeout: timeout, hookTimeout: timeout });
     // Vitest sets both of its own runner, and has no other way to them.
     Object.defineProperty(runner, 'moduleRunner', { value: Reflect.get(this, 'moduleRunner') });
     Object.defineProperty(runner, '_otel', { value: Reflect.get(this, '_otel') });

@@ -1,5 +1,12 @@
-import { idempotentAction, type IdempotencyStore, memoryStore } from 'steadfetch/server';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  createActionState,
+  idempotentAction,
+  type IdempotentActionOptions,
+  type IdempotencyStore,
+  memoryStore,
+  refuse,
+} from 'steadfetch/server';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createActionShop, form, testAction } from './action-contract.ts';
 import { createLatch, createMemoryRig, stores } from './rig.ts';
 
@@ -105,11 +112,110 @@ test('the function gets the fields without the key and what React adds', async (
   expect(await action(undefined, sent)).toMatchObject({ data: ['article'] });
 });
 
-test('while Next.js prerenders a page, no key is made for it', async () => {
-  const { createActionState } = await import('steadfetch/server');
+test('while Next.js prerenders a page, no key is made for it', () => {
+  onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv('NEXT_PHASE', 'phase-production-build');
   expect(createActionState).toThrow('createActionState: this page is prerendered');
-  vi.unstubAllEnvs();
+  vi.stubEnv('NEXT_PHASE', 'phase-production-server');
+  expect(createActionState().status).toBe('idle');
+});
+
+test('a first state has a key that tells its time, also where there is no process', () => {
+  onTestFinished(() => void vi.unstubAllGlobals());
+  vi.stubGlobal('process', undefined);
+  vi.stubGlobal('Date', { now: () => Number.parseInt('mbzl3k80', 36) });
+  expect(createActionState()).toEqual({
+    status: 'idle',
+    key: expect.stringMatching(/^mbzl3k80-[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/),
+  });
+});
+
+const nextRedirect = (): Error =>
+  Object.assign(new Error('thrown'), { digest: 'NEXT_REDIRECT;push;/thanks;303;' });
+
+test.each<[string, () => unknown, object]>([
+  ['data', () => ({ id: 1 }), { status: 200, headers: [], body: '{"id":1}' }],
+  ['nothing', () => undefined, { status: 200, headers: [], body: '' }],
+  ['a refusal', () => refuse('sold out'), { status: 422, headers: [], body: '"sold out"' }],
+  [
+    'a redirect of Next.js',
+    () => Promise.reject(nextRedirect()),
+    { status: 303, headers: [['digest', 'NEXT_REDIRECT;push;/thanks;303;']], body: '' },
+  ],
+  [
+    'a redirect of the web',
+    () => new Response(null, { status: 302, headers: { location: '/', 'set-cookie': 'a=1' } }),
+    { status: 302, headers: [['location', '/']], body: '' },
+  ],
+])('of %s is stored what the next version reads, too', async (_, answer, expected) => {
+  const { store, ledger } = createMemoryRig();
+  const stored: unknown[] = [];
+  const keeping: IdempotencyStore<unknown> = {
+    claim: (claim) => store.claim(claim),
+    run: (claim, work) =>
+      store.run(claim, async (tx) => {
+        const own = await work(tx);
+        stored.push(own && { ...own, body: new TextDecoder().decode(own.body) });
+        return own;
+      }),
+  };
+  const shop = createActionShop({ store: keeping, ledger }, {}, answer);
+  await shop.send(form(key, lamp)).catch(() => {});
+  expect(stored).toEqual([expected]);
+});
+
+test('a redirect of Next.js that is thrown again is one for Next.js', async () => {
+  const shop = createActionShop(createMemoryRig(), {}, () => Promise.reject(nextRedirect()));
+  const messages: string[] = [];
+  for (let press = 1; press <= 2; press++)
+    await shop
+      .send(form(key, lamp))
+      .catch((thrown: unknown) => messages.push((thrown as Error).message));
+  expect(messages).toEqual(['thrown', 'NEXT_REDIRECT']);
+});
+
+test('an action of which a part was done is told so, and is not run again', async () => {
+  const store = memoryStore();
+  let runs = 0;
+  const action = idempotentAction(
+    (_fields, { tx }) => {
+      runs += 1;
+      tx.onCommit(() => {});
+      tx.onCommit(() => {
+        throw new Error('disk');
+      });
+      return 'ordered';
+    },
+    { store, onStoreError: () => {} },
+  );
+  expect(await action(undefined, form(key, lamp))).toEqual({ status: 'unknown', key, fields: {} });
+  await expect(action(undefined, form(key, lamp))).rejects.toThrow(
+    'idempotentAction: a part of it was done, and a part of it has failed. It is not run again.',
+  );
+  expect(runs).toBe(1);
+});
+
+test.each<[string, IdempotentActionOptions<unknown>['scope'], string]>([
+  ['no scope', undefined, ''],
+  ['a scope', () => 'ann', 'ann'],
+])('the id of a claim is that of an action, of its owner and of its key: %s', async (...row) => {
+  const [, scope, owner] = row;
+  const { store, ledger } = createMemoryRig();
+  const ids: string[] = [];
+  const keeping: IdempotencyStore<unknown> = {
+    claim(claim) {
+      ids.push(claim.id);
+      return store.claim(claim);
+    },
+    run: (claim, work) => store.run(claim, work),
+  };
+  await createActionShop({ store: keeping, ledger }, { scope }).send(form(key, lamp));
+  expect(ids).toEqual([JSON.stringify(['action', owner, key])]);
+});
+
+test('a key has up to 255 characters', async () => {
+  const shop = createActionShop(createMemoryRig());
+  expect(await shop.send(form('k'.repeat(255), lamp))).toMatchObject({ status: 'succeeded' });
 });
 
 test.each<[string, () => unknown, string]>([
@@ -117,6 +223,26 @@ test.each<[string, () => unknown, string]>([
     'a form without a key',
     () => idempotentAction(() => 1, { store: memoryStore() })(undefined, form(undefined, lamp)),
     'idempotentAction: the form has no key. Render <KeyField> in it',
+  ],
+  [
+    'a key that is empty',
+    () => idempotentAction(() => 1, { store: memoryStore() })(undefined, form('', lamp)),
+    'idempotentAction: the form has no key.',
+  ],
+  [
+    'a key that is too long',
+    () =>
+      idempotentAction(() => 1, { store: memoryStore() })(undefined, form('k'.repeat(256), lamp)),
+    'idempotentAction: the form has no key.',
+  ],
+  [
+    'a key that is a file',
+    () =>
+      idempotentAction(() => 1, { store: memoryStore() })(
+        undefined,
+        form(undefined, ['idempotency-key', new File(['a'], 'a.txt')]),
+      ),
+    'idempotentAction: the form has no key. Render <KeyField> in it: a hidden field named idempotency-key.',
   ],
   [
     'fields that are none',
@@ -135,7 +261,28 @@ test.each<[string, () => unknown, string]>([
   [
     'an option of idempotent',
     () => idempotentAction(() => 1, { store: memoryStore(), header: 'Key' } as never),
-    'idempotentAction: header is',
+    "idempotentAction: header is 'Key', and must be left out: the options are store, lifetimeMs, leaseMs, " +
+      'storeTimeoutMs, onStoreError, now, scope, name, waitMs, keepFields',
+  ],
+  [
+    'a scope that is none',
+    () => idempotentAction(() => 1, { store: memoryStore(), scope: 'ann' as never }),
+    "idempotentAction: scope is 'ann', and must be a function.",
+  ],
+  [
+    'a name that is no text',
+    () => idempotentAction(() => 1, { store: memoryStore(), name: 5 as never }),
+    'idempotentAction: name is 5, and must be text',
+  ],
+  [
+    'a name of a field alone',
+    () => idempotentAction(() => 1, { store: memoryStore(), keepFields: 'article' as never }),
+    "idempotentAction: keepFields is 'article', and must be a list of names of fields.",
+  ],
+  [
+    'names of fields of which one is none',
+    () => idempotentAction(() => 1, { store: memoryStore(), keepFields: ['a', 5 as never] }),
+    'idempotentAction: keepFields is ["a",5], and must be a list of names of fields.',
   ],
   [
     'no store',

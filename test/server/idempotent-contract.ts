@@ -214,8 +214,16 @@ export function testIdempotent(createStore: NamedStore[1]): void {
           'content-type': 'application/json',
           'access-control-allow-origin': 'https://shop.example',
           connection: 'close',
-          date: 'Sun, 06 Nov 1994 08:49:37 GMT',
           'content-length': '2',
+          date: 'Sun, 06 Nov 1994 08:49:37 GMT',
+          'keep-alive': 'timeout=5',
+          'proxy-authenticate': 'Basic',
+          'proxy-authentication-info': 'a=1',
+          'proxy-connection': 'close',
+          te: 'trailers',
+          trailer: 'etag',
+          'transfer-encoding': 'chunked',
+          upgrade: 'h2c',
         },
       });
       response.headers.append('set-cookie', 'session=secret');

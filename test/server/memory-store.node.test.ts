@@ -11,13 +11,45 @@ const claimOf = (id: string, nowMs: number): Claim => ({
 });
 const answer = { status: 200, headers: [], body: new Uint8Array() };
 
-test('it keeps no more than the keys of one lifetime, and those that wait to be swept', async () => {
-  const store = memoryStore({ maxKeys: 201 });
-  for (let nowMs = 0; nowMs < 10_000; nowMs++) {
-    const claim = claimOf(`${nowMs}`, nowMs);
+test('as many keys as it may have are those of one lifetime: expired ones take no room', async () => {
+  const kinds = async (maxKeys: number, untilMs: number) => {
+    const store = memoryStore({ maxKeys });
+    const seen = new Set<string>();
+    for (let nowMs = 0; nowMs < untilMs; nowMs++) {
+      const claim = claimOf(`${nowMs}`, nowMs);
+      const { kind } = await store.claim(claim);
+      seen.add(kind);
+      if (kind === 'claimed') await store.run(claim, async () => answer);
+    }
+    return [...seen];
+  };
+  expect(await kinds(100, 10_000)).toEqual(['claimed']);
+  expect(await kinds(99, 99)).toEqual(['claimed']);
+  expect(await kinds(99, 100)).toEqual(['claimed', 'full']);
+});
+
+test('a key has two bytes for each of its characters, and of those of its fingerprint', async () => {
+  const kinds = async (maxBytes: number) => {
+    const store = memoryStore({ maxBytes });
+    // 2 * (5 + 1) = 12 bytes each.
+    const claims = ['one__', 'two__', 'three'].map(async (id) => store.claim(claimOf(id, 0)));
+    return (await Promise.all(claims)).map(({ kind }) => kind);
+  };
+  expect(await kinds(12)).toEqual(['claimed', 'full', 'full']);
+  expect(await kinds(24)).toEqual(['claimed', 'claimed', 'full']);
+  expect(await kinds(25)).toEqual(['claimed', 'claimed', 'claimed']);
+});
+
+test('a key that is used again after its lifetime takes its room once', async () => {
+  // 2 * (1 + 1) bytes, and 6 of the answer.
+  const store = memoryStore({ maxBytes: 11 });
+  for (let turn = 0; turn < 5; turn++) {
+    const claim = claimOf('a', 100 * turn);
     expect(await store.claim(claim)).toEqual({ kind: 'claimed' });
-    await store.run(claim, async () => answer);
+    await store.run(claim, async () => ({ ...answer, body: new Uint8Array(6) }));
   }
+  expect(await store.claim(claimOf('b', 499))).toEqual({ kind: 'claimed' });
+  expect(await store.claim(claimOf('c', 499))).toEqual({ kind: 'full' });
 });
 
 test('it keeps no more bytes than it may: beyond them, new keys are refused until old ones expire', async () => {
@@ -57,7 +89,7 @@ test('a claim that runs is never given away: who holds it is alive', async () =>
     await new Promise<void>((resolve) => (finish = resolve));
     return answer;
   });
-  // After its lease, after its lifetime, and after many sweeps.
+  // After its lease, and after its lifetime.
   for (let index = 0; index < 20; index++) await store.claim(claimOf(`b${index}`, 1000));
   expect(await store.claim(claimOf('a', 1000))).toEqual({ kind: 'running', fingerprint: 'f' });
   finish();

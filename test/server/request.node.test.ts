@@ -80,6 +80,9 @@ describe('the body', () => {
 
   test('may be as long as maxBodyBytes', async () => {
     expect((await shopOf4Bytes().send(post({ key: '"a"', body: 'four' }))).status).toBe(201);
+    const headers = { 'content-length': '4' };
+    const told4 = post({ key: '"a"', body: 'four', headers });
+    expect((await shopOf4Bytes().send(told4)).status).toBe(201);
   });
 
   test('that is longer is a 413, and its key is free', async () => {
@@ -184,6 +187,7 @@ describe('the scope', () => {
     test.each([
       ['the Authorization header', { authorization: 'Custom 77' }, 'Custom 77'],
       ['the token in it', { authorization: 'Bearer 8f3a' }, '8f3a'],
+      ['the token in it, after two blanks', { authorization: 'Own  8f3a' }, '8f3a'],
       ['the Cookie header', { cookie: 'session=8f3a' }, 'session=8f3a'],
       ['a bearer token from elsewhere', {}, 'bearer 8f3a'],
       ['a JSON Web Token from elsewhere', {}, jwt],
@@ -213,6 +217,9 @@ describe('the scope', () => {
     '8e03978e-40d5-43dd-bc93-6894a57f9324',
     'a.b.c',
     'user 17',
+    'the token 17',
+    'heyJude.john.doe',
+    'eyJude.john.doe@shop.example',
   ])('the id of a user is none: %s', async (owner) => {
     const shop = createShop(createMemoryRig(), { scope: async () => owner });
     const headers = { authorization: `Bearer ${jwt}`, cookie: 'theme=dark' };
@@ -232,7 +239,7 @@ describe('the scope', () => {
   });
 });
 
-test.each(['POST', 'GET'])(
+test.each(['POST', 'GET', 'HEAD'])(
   'a %s Request that a framework stands in front of is handed on as it is, as that of Next.js',
   async (method) => {
     const handler = idempotent(

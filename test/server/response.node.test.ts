@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createMemoryRig, createShop, post } from './rig.ts';
+import { createLatch, createMemoryRig, createShop, post } from './rig.ts';
 
 describe('a problem', () => {
   test('says what is wrong, and where to read about it', async () => {
@@ -15,6 +15,28 @@ describe('a problem', () => {
         'Idempotency-Key: The idempotency key is malformed. It must be a key in quotes ("8e03978e"), of 1 to 255 characters.',
       code: 'key-malformed',
     });
+  });
+
+  test('of a request whose first attempt runs says so', async () => {
+    const started = createLatch();
+    const { open, opened } = createLatch();
+    const shop = createShop(createMemoryRig(), { header: 'Order-Key' }, async () => {
+      started.open();
+      await opened;
+      return new Response();
+    });
+    const send = () => shop.send(post({ headers: { 'order-key': '"a"' } }));
+    const first = send();
+    await started.opened;
+    expect(await (await send()).json()).toEqual({
+      type: 'about:blank',
+      title: 'Conflict',
+      status: 409,
+      detail: 'Order-Key: A request with this idempotency key is still being processed.',
+      code: 'in-progress',
+    });
+    open();
+    await first;
   });
 
   test('has no type and no link where there is no page', async () => {

@@ -86,6 +86,49 @@ test('a lease that is over is taken by the same payload only', async () => {
   expect(await other.claim(claimOf('a', 10))).toEqual({ kind: 'claimed' });
 });
 
+test('a key whose handler runs in this process is not given away here, whatever its lease', async () => {
+  const [a] = openTwice();
+  const store = sqliteStore(a);
+  await store.claim(claimOf('a', 0));
+  const edited = { ...claimOf('a', 50), fingerprint: 'g' };
+  expect(await store.claim(edited)).toEqual({ kind: 'running', fingerprint: 'f' });
+  expect(await store.claim(claimOf('b', 50))).toEqual({ kind: 'claimed' });
+});
+
+test.each<[string, string, typeof answer | undefined, readonly string[]]>([
+  ['is kept', '0', answer, ['BEGIN IMMEDIATE', 'UPDATE', 'UPDATE', 'COMMIT']],
+  ['is none', '0', undefined, ['BEGIN IMMEDIATE', 'UPDATE', 'ROLLBACK', 'DELETE']],
+  [
+    'comes when the claim is lost',
+    '1',
+    answer,
+    ['BEGIN IMMEDIATE', 'UPDATE', 'UPDATE', 'SELECT', 'ROLLBACK', 'DELETE'],
+  ],
+])('an answer that %s is written with no more statements than it needs', async (...row) => {
+  const [, token, own, statements] = row;
+  const db = openOrders();
+  const log: string[] = [];
+  const store = sqliteStore({
+    exec(sql: string) {
+      log.push(sql);
+      db.exec(sql);
+    },
+    prepare(sql: string) {
+      const statement = db.prepare(sql);
+      const [verb = ''] = sql.split(' ');
+      type Values = (string | number | Uint8Array)[];
+      return {
+        get: (...values: Values) => (log.push(verb), statement.get(...values)),
+        run: (...values: Values) => (log.push(verb), statement.run(...values)),
+      };
+    },
+  });
+  await store.claim({ ...claimOf('a', 0), token: '0' });
+  log.length = 0;
+  expect(await store.run({ ...claimOf('a', 0), token }, async () => own)).toBe(token === '0');
+  expect(log).toEqual(statements);
+});
+
 test('who was taken for dead and comes back cannot commit: its effect is undone', async () => {
   const [a, b] = openTwice();
   let nowMs = 0;
@@ -182,6 +225,27 @@ describe('while another process has the file', () => {
     const outcome = Promise.resolve(claiming).catch((error: unknown) => (error as Error).message);
     await vi.advanceTimersByTimeAsync(10);
     expect(await outcome).toBe('database is locked');
+  });
+
+  test('a transaction waits no longer than its lease', async () => {
+    const [a, b] = openTwice();
+    const store = sqliteStore(a);
+    const claim = claimOf('a', 0);
+    await store.claim(claim);
+    b.exec('BEGIN IMMEDIATE');
+    const running = store.run(claim, async () => answer);
+    const outcome = running.catch((error: unknown) => (error as Error).message);
+    // The key is freed within a second lease.
+    await vi.advanceTimersByTimeAsync(20);
+    expect(await outcome).toBe('database is locked');
+  });
+
+  test('what fails otherwise fails at once', async () => {
+    const db = openOrders();
+    const store = sqliteStore(db);
+    db.exec('DROP TABLE idempotency_keys');
+    const claiming = Promise.resolve(store.claim({ ...claimOf('a', 0), leaseMs: 10_000 }));
+    await expect(claiming).rejects.toThrow('no such table: idempotency_keys');
   });
 
   test('a transaction and its commit wait for it', async () => {

@@ -89,6 +89,29 @@ test('a claim without an answer is given up after storeTimeoutMs, and freed when
   expect(await told(shop.send())).toBe('200 run 1');
 });
 
+test('a claim that is late, and was not granted, frees nothing of another request', async () => {
+  const [asked, told503] = [createLatch(), createLatch()];
+  let runs = 0;
+  const shop = openShop(() => ({
+    async claim(claim: Claim) {
+      asked.open();
+      await told503.opened;
+      return { kind: 'running', fingerprint: claim.fingerprint };
+    },
+    async run() {
+      runs += 1;
+      return true;
+    },
+  }));
+  const answer = shop.send();
+  await asked.opened;
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(await problemOf(answer)).toBe('503 store-unavailable');
+  told503.open();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(runs).toBe(0);
+});
+
 test('a transaction that does not begin in time is given up: its handler never runs, and its key is free', async () => {
   const [asked, begun] = [createLatch(), createLatch()];
   let runs = 0;
@@ -239,6 +262,48 @@ test.each([
   },
 );
 
+test('a lease that ends while the store commits takes nothing of the answer', async () => {
+  const [worked, committed] = [createLatch(), createLatch()];
+  const good: Store = memoryStore();
+  const store: Store = {
+    ...good,
+    async run(claim, work) {
+      const isHeld = await good.run(claim, work);
+      worked.open();
+      await committed.opened;
+      return isHeld;
+    },
+  };
+  const send = idempotent(() => new Response('ordered'), { store, leaseMs: 1000 });
+  const answer = send(post({ key: '"a"' }));
+  await worked.opened;
+  await vi.advanceTimersByTimeAsync(1000);
+  committed.open();
+  expect(await told(answer)).toBe('200 ordered');
+});
+
+test('an answer that comes after the lease is read no further, and its source is told', async () => {
+  const [started, late, cancelled] = [createLatch(), createLatch(), createLatch()];
+  const endless = new ReadableStream({
+    pull: (controller) => controller.enqueue(new Uint8Array(1)),
+    cancel: cancelled.open,
+  });
+  const send = idempotent(
+    async () => {
+      started.open();
+      await late.opened;
+      return new Response(endless);
+    },
+    { store: memoryStore(), leaseMs: 1000 },
+  );
+  const answer = send(post({ key: '"a"' })).catch((error: unknown) => error);
+  await started.opened;
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(await answer).toBeInstanceOf(LeaseOverError);
+  late.open();
+  await cancelled.opened;
+});
+
 test('a handler whose lease is over before it begins is not run', async () => {
   const [asked, begun] = [createLatch(), createLatch()];
   const shop = openShop(
@@ -268,13 +333,18 @@ test('what a store gets is text that every store can hold: of what cannot be, th
       return { kind: 'full' };
     },
   };
-  const seen = async (scope: string, key: string, fingerprint: string) => {
-    const options = { scope: () => scope, fingerprint: () => fingerprint, maxKeyLength: 9999 };
+  const seen = async (scope: string | undefined, key: string, fingerprint: string) => {
+    const options = {
+      scope: scope === undefined ? undefined : () => scope,
+      fingerprint: () => fingerprint,
+      maxKeyLength: 9999,
+    };
     await idempotent(() => new Response(), { store, ...options })(post({ key: `"${key}"` }));
     const { id = '', fingerprint: print = '' } = claims.at(-1) ?? {};
     return [id, print];
   };
   const hash = expect.stringMatching(/^sha256:[\da-f]{64}$/) as string;
+  expect(await seen(undefined, 'a', 'f')).toEqual(['["","a"]', 'f']);
   expect(await seen('Zoë 😀', 'a b', 'f')).toEqual(['["Zoë 😀","a b"]', 'f']);
   expect(await seen('\0', 'a', '')).toEqual(['["\\u0000","a"]', '']);
   expect(await seen('u', 'a'.repeat(504), 'f'.repeat(512))).toEqual([

@@ -8,29 +8,20 @@ interface Loan<Handle> {
   readonly takeBack: () => void;
 }
 
-/** The first group matches literals and quoted names, the rest comments. Text inside them is not a statement. */
-const quoted = /('(?:[^']|'')*'|"(?:[^"]|"")*"|(\$\w*\$)[^]*?\2)|--[^\n]*|\/\*[^]*?\*\//g;
+/** Literals, quoted names and comments. Text inside them is not a statement. */
+const quoted = /'[^']*'|"[^"]*"|(\$\w*\$)[^]*?\1|--[^\n]*|\/\*[^]*?\*\//g;
 const endsTransaction =
-  /(?:^|;)\s*(?:BEGIN|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK(?!\s+(?:(?:WORK|TRANSACTION)\s+)?TO\b)|PREPARE\s+TRANSACTION)\b/i;
+  /(?:^|;)\s*(BEGIN|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK(?!\s+(?:(?:WORK|TRANSACTION)\s+)?TO)|PREPARE\s+TRANSACTION)\b/i;
 
 /** The methods that take SQL, of all drivers. */
 const takesSql: ReadonlySet<PropertyKey> = new Set(['query', 'unsafe', 'exec', 'prepare']);
 
-/** The SQL of a call: a string, the parts of a template, or an object with the text. */
-function sqlOf(first: unknown): string {
-  if (Array.isArray(first)) return first.join(' ');
-  const { text = first } = Object(first) as { readonly text?: unknown };
-  return typeof text === 'string' ? text : '';
-}
-
 /** @throws Error for a statement that would begin or end a transaction: the answer would then not be part of it. */
-function requireWithin(store: string, first: unknown): void {
-  const [statement] =
-    endsTransaction.exec(sqlOf(first).replaceAll(quoted, (_, literal) => (literal ? "''" : ' '))) ??
-    [];
+function requireWithin(store: string, sql: string): void {
+  const statement = endsTransaction.exec(sql.replaceAll(quoted, ' '))?.[1];
   if (statement === undefined) return;
   throw new Error(
-    `${store}: tx is a transaction already, and ends with the answer. ${statement.replace(/^;?\s*/, '')} is not sent. ` +
+    `${store}: tx is a transaction already, and ends with the answer. ${statement} is not sent. ` +
       `Use SAVEPOINT and ROLLBACK TO for a part that may fail.`,
   );
 }
@@ -51,10 +42,9 @@ export function lendHandle<Handle extends object>(handle: Handle, store: string)
   };
   const lend = <T>(value: T): T => {
     const { run, next } = Object(value) as Record<string, unknown>;
-    if (typeof next === 'function' && Symbol.iterator in Object(value))
-      open.push(value as Iterator<unknown>);
-    const isLent =
-      value === (handle as unknown) || [run, next].some((one) => typeof one === 'function');
+    const isIterator = typeof next === 'function';
+    if (isIterator) open.push(value as Iterator<unknown>);
+    const isLent = value === (handle as unknown) || isIterator || typeof run === 'function';
     return isLent ? (new Proxy(value as object, { get, apply }) as T) : value;
   };
   // Called on the object behind the proxy, because native methods refuse a proxy.
@@ -63,18 +53,22 @@ export function lendHandle<Handle extends object>(handle: Handle, store: string)
     if (typeof value !== 'function') return value;
     return (...args: unknown[]): unknown =>
       call(() => {
-        if (target === handle && takesSql.has(name)) requireWithin(store, args[0]);
+        // The text, or an object with the text.
+        const { text = args[0] } = Object(args[0]) as { readonly text?: unknown };
+        if (takesSql.has(name)) requireWithin(store, String(text));
         return Reflect.apply(value, target, args);
       });
   };
+  // A template of postgres.js, or its helper for values, which are no SQL.
   const apply = (target: object, self: unknown, args: unknown[]): unknown =>
     call(() => {
-      requireWithin(store, args[0]);
+      const [parts] = args as [readonly string[]];
+      if ('raw' in Object(parts)) requireWithin(store, parts.join(' '));
       return Reflect.apply(target as () => unknown, self, args);
     });
   const takeBack = (): void => {
     isOver = true;
-    for (const iterator of open.splice(0)) iterator.return?.();
+    for (const iterator of open) iterator.return?.();
   };
   return { tx: lend(handle), takeBack };
 }

@@ -40,7 +40,7 @@ interface Entry extends Claim {
 /**
  * Stores keys and answers in memory: for tests, demos, or a process whose effects are in memory, too. A claim
  * lasts until its handler ends, or until `idempotent` stops waiting for the handler. Its lease is not used,
- * because a process that dies takes its memory with it.
+ * because a process that dies takes its memory with it. Expired keys are dropped when their room is needed.
  *
  * @throws TypeError that names the option, its value and the allowed range.
  *
@@ -66,7 +66,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): IdempotencyStore<
   requireFrom('memoryStore', 'maxBytes', maxBytes, 1);
   const entries = new Map<string, Entry>();
   let bytes = 0;
-  let sweep = entries.values();
 
   const keep = (entry: Entry): void => {
     entries.set(entry.id, entry);
@@ -77,18 +76,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): IdempotencyStore<
     bytes -= entry.bytes;
   };
   const isFull = (): boolean => entries.size >= maxKeys || bytes >= maxBytes;
-  /** Two steps per claim, so the sweep outpaces the growth. */
-  const dropExpired = (nowMs: number): void => {
-    for (let step = 0; step < 2; step++) {
-      const { value, done } = sweep.next();
-      if (done) sweep = entries.values();
-      else if (isOver(value, nowMs)) drop(value);
-    }
-  };
   return {
     claim(claim) {
       const { id, nowMs } = claim;
-      dropExpired(nowMs);
       const found = entries.get(id);
       if (found && !isOver(found, nowMs)) return refusalOf(found);
       if (found) drop(found);
@@ -104,15 +94,19 @@ export function memoryStore(options: MemoryStoreOptions = {}): IdempotencyStore<
       let done = 0;
       try {
         answer = await work({ onCommit: (effect) => void effects.push(effect) });
-        for (; answer && done < effects.length; done++) effects[done]?.();
+        for (const effect of answer ? effects : []) {
+          effect();
+          done += 1;
+        }
       } catch (error) {
         // If the first effect threw, nothing was done: the next attempt may run.
         answer = done > 0 ? partlyDone : undefined;
         throw error;
       } finally {
-        const entry = entries.get(id);
-        if (entry) drop(entry);
-        if (entry && answer) keep({ ...entry, answer, bytes: entry.bytes + bytesOf(answer) });
+        // It was claimed, and what has no answer is never dropped.
+        const entry = entries.get(id) as Entry;
+        drop(entry);
+        if (answer) keep({ ...entry, answer, bytes: entry.bytes + bytesOf(answer) });
       }
       return true;
     },

@@ -40,8 +40,8 @@ export interface PostgresJs<Tx> extends UnsafeSql {
 
 interface Result {
   readonly rows: readonly unknown[];
-  /** The number of rows found or changed. */
-  readonly count: number;
+  /** The number of rows found or changed. Of what has no rows, `pg` says null. */
+  readonly count: number | null;
 }
 
 type Query = (sql: string, values?: Value[]) => Promise<Result>;
@@ -76,7 +76,7 @@ function createPgDriver<Tx>(pool: PgPool<Tx>): PostgresDriver<Tx> {
     (database: Pick<PgClient, 'query'>): Query =>
     async (sql, values) => {
       const { rows, rowCount } = await database.query(sql, values);
-      return { rows, count: rowCount ?? 0 };
+      return { rows, count: rowCount };
     };
   return {
     query: queryOf(pool),
@@ -88,20 +88,14 @@ function createPgDriver<Tx>(pool: PgPool<Tx>): PostgresDriver<Tx> {
       let isReusable = false;
       try {
         await client.query(`BEGIN; ${begin}`);
-        const isKept = await work(tx, queryOf(client));
-        takeBack();
+        const isKept = await work(tx, queryOf(client)).finally(takeBack);
         await client.query(isKept ? 'COMMIT' : 'ROLLBACK');
         isReusable = true;
         return isKept;
       } catch (error) {
-        takeBack();
         // A ROLLBACK would wait for the handler's running statement. Closing the connection does not.
-        if (!(error instanceof LeaseOverError)) {
-          isReusable = await client.query('ROLLBACK').then(
-            () => true,
-            () => false,
-          );
-        }
+        if (!(error instanceof LeaseOverError))
+          await client.query('ROLLBACK').then(() => (isReusable = true), ignore);
         throw error;
       } finally {
         client.off('error', ignore);
@@ -144,8 +138,6 @@ function createPostgresJsDriver<Tx>(sql: PostgresJs<Tx>): PostgresDriver<Tx> {
       } catch (error) {
         if (error !== undone) throw error;
         return false;
-      } finally {
-        ended.catch(ignore);
       }
     },
   };

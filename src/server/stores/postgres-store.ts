@@ -125,11 +125,11 @@ export function postgresStore<Tx>(
 }
 
 function statementsOf(table: string) {
-  const interval = (ms: string): string => `now() + ${ms}::float8 * interval '1 millisecond'`;
   const dropExpired = `DELETE FROM ${table} WHERE id IN (
     SELECT id FROM ${table} WHERE expires_at <= now() LIMIT ${sweepSize} FOR UPDATE SKIP LOCKED)`;
   const take = `INSERT INTO ${table} AS k (id, fingerprint, token, lease_until, expires_at)
-    VALUES ($1, $2, $3, ${interval('$4')}, ${interval('$5')})
+    VALUES ($1, $2, $3,
+      now() + $4::float8 * interval '1 millisecond', now() + $5::float8 * interval '1 millisecond')
     ON CONFLICT (id) DO UPDATE SET
       fingerprint = excluded.fingerprint, token = excluded.token,
       lease_until = excluded.lease_until, expires_at = excluded.expires_at,
@@ -154,22 +154,24 @@ const sweepSize = 500;
  * the role stays.
  */
 function createLimitsReader({ query }: PostgresDriver<unknown>) {
-  const names = ['statement_timeout', 'idle_in_transaction_session_timeout'] as const;
-  const read = async (): Promise<readonly number[]> => {
-    const ms = names.map(
-      (name) => `(SELECT setting::float8 FROM pg_settings WHERE name = '${name}')`,
-    );
-    const { rows } = await query(`SELECT ${ms.map((one, index) => `${one} AS ms${index}`).join()}`);
-    const [row = {}] = rows as readonly Record<string, number>[];
-    return names.map((_, index) => row[`ms${index}`] || Infinity);
-  };
-  let known: readonly number[] | undefined;
+  const sql = `SELECT name, setting::float8 AS ms FROM pg_settings
+    WHERE name IN ('statement_timeout', 'idle_in_transaction_session_timeout')`;
+  let known: readonly Limit[] | undefined;
   return async (leaseMs: number): Promise<string> => {
     // Each caller reads them until they are known: a dead connection must not block all others.
-    const own = (known ??= await read());
-    const of = (index: number): number => Math.min(leaseMs, own[index] ?? leaseMs, greatestLimit);
-    return names.map((name, index) => `SET LOCAL ${name} = ${of(index)}`).join('; ');
+    known ??= (await query(sql)).rows as readonly Limit[];
+    // 0 is no limit.
+    return known
+      .map(
+        ({ name, ms }) => `SET LOCAL ${name} = ${Math.min(leaseMs, ms || leaseMs, greatestLimit)}`,
+      )
+      .join('; ');
   };
+}
+
+interface Limit {
+  readonly name: string;
+  readonly ms: number;
 }
 
 /** The largest value of a setting: 2^31 - 1. */

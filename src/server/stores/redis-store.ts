@@ -119,7 +119,7 @@ export function redisStore(
       try {
         const reply = await run(claimScript, id, fingerprint, token, `${leaseMs}`, `${lifetimeMs}`);
         // As strings, because a client may be set up to return Buffers.
-        return resultOf((reply as unknown[]).map(String));
+        return resultOf((reply as unknown[]).map(String) as Claimed);
       } catch (error) {
         if (isOutOfMemory(error)) return { kind: 'full' };
         throw error;
@@ -156,15 +156,18 @@ export function redisStore(
   };
 }
 
-function resultOf([kind, fingerprint = '', answer = '']: readonly string[]): ClaimResult {
+type Claimed = [kind: string, fingerprint: string, answer: string];
+
+function resultOf([kind, fingerprint, answer]: Claimed): ClaimResult {
   if (kind === 'claimed') return { kind };
   return kind === 'answered'
     ? { kind, fingerprint, answer: decodeAnswer(answer) }
     : { kind: 'running', fingerprint };
 }
 
-/** Redis has reached its `maxmemory`, and must not evict keys. */
-const isOutOfMemory = (error: unknown): boolean => /^OOM\b/.test((error as Error).message);
+/** Redis has reached its `maxmemory`, and must not evict keys. Before version 7, other text stands before that. */
+const isOutOfMemory = (error: unknown): boolean =>
+  (error as Error).message.includes('OOM command not allowed');
 
 /** A call in a script takes fewer than 8,000 values, including the name of the command. */
 const mostValues = 7001;
@@ -180,17 +183,17 @@ const toWellFormed = (value: string | number): string =>
 const late = 'redisStore: tx was used after its transaction had ended. Nothing was written.';
 
 /** An answer as JSON. A text body stays readable in Redis. */
-interface EncodedAnswer extends Omit<StoredAnswer, 'body'> {
-  readonly text?: string;
-  readonly base64?: string;
-}
+type EncodedAnswer = Omit<StoredAnswer, 'body'> & EncodedBody;
+type EncodedBody =
+  | { readonly text: string; readonly base64?: never }
+  | { readonly text?: never; readonly base64: string };
 
 function encodeAnswer({ body, ...answer }: StoredAnswer): string {
   const encoded: EncodedAnswer = { ...answer, ...encodeBody(body) };
   return JSON.stringify(encoded);
 }
 
-function encodeBody(body: Uint8Array): Pick<EncodedAnswer, 'text' | 'base64'> {
+function encodeBody(body: Uint8Array): EncodedBody {
   try {
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body) };
   } catch {
@@ -203,7 +206,7 @@ function encodeBody(body: Uint8Array): Pick<EncodedAnswer, 'text' | 'base64'> {
 }
 
 function decodeAnswer(encoded: string): StoredAnswer {
-  const { text, base64 = '', ...answer } = JSON.parse(encoded) as EncodedAnswer;
+  const { text, base64, ...answer } = JSON.parse(encoded) as EncodedAnswer;
   const body =
     text === undefined
       ? Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))

@@ -95,14 +95,14 @@ export function sqliteStore<Db extends SqliteDatabase>(
           await whenUnlocked(giveUpAt, () => db.exec('BEGIN IMMEDIATE'));
           try {
             sql.mark.run(id, token);
-            const answer = await work(tx);
-            takeBack();
-            if (answer) isHeld = keepAnswer(sql, id, token, answer);
-            // Without a write-ahead log the commit waits for readers.
-            if (answer && isHeld) await whenUnlocked(inLease(), () => db.exec('COMMIT'));
-            isCommitted = !!answer && isHeld;
+            const answer = await work(tx).finally(takeBack);
+            if (answer) {
+              isHeld = keepAnswer(sql, id, token, answer);
+              // Without a write-ahead log the commit waits for readers.
+              if (isHeld) await whenUnlocked(inLease(), () => db.exec('COMMIT'));
+              isCommitted = isHeld;
+            }
           } finally {
-            takeBack();
             if (!isCommitted) rollBack(db);
           }
         } finally {
@@ -219,7 +219,7 @@ async function whenUnlocked<T>(giveUpAt: number, statement: () => T): Promise<T>
     try {
       return statement();
     } catch (error) {
-      const isLocked = error instanceof Error && /database is locked/.test(error.message);
+      const isLocked = String(error).includes('database is locked');
       if (!isLocked || systemClock.now() >= giveUpAt) throw error;
     }
     await new Promise<void>((wake) => systemClock.setTimeout(wake, retryLockedMs));

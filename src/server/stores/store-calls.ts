@@ -57,7 +57,7 @@ export async function runClaim<Tx>(
   const running = (async () =>
     store.run(claim, async (tx) => {
       // Its request has been answered: the store rolls back, and frees the key.
-      if (isGivenUp) throw storeTimeout('begin', storeTimeoutMs);
+      if (isGivenUp) return undefined;
       limit.stop();
       try {
         return await work(tx);
@@ -72,7 +72,6 @@ export async function runClaim<Tx>(
     return await Promise.race([running, limit.isOver]);
   } catch (error) {
     isGivenUp = true;
-    running.catch(() => {});
     if (thrown && thrown.error === error) throw error;
     notifyApp(onStoreError, error);
     return undefined;

@@ -90,7 +90,7 @@ export interface IdempotencyStore<Tx> {
    * - Must be durable before it returns, outside of every transaction of {@link run}.
    * - Must grant a key that is free, or whose lifetime is over, or claimed without an answer by a holder
    *   whose lease is over and whose fingerprint is the same.
-   * - Must drop expired keys in time, a few at each call.
+   * - Must drop expired keys in time: a few at each call, or when their room is needed.
    */
   claim(claim: Claim): ClaimResult | Promise<ClaimResult>;
   /**
