@@ -140,7 +140,6 @@ const refused: Readonly<Record<string, Refused>> = {
     init: () => ({ mode: 'same-origin' }),
     says: 'its mode is same-origin',
   },
-  'a port that browsers block': { url: 'http://127.0.0.1:6000/', says: 'browsers block port 6000' },
   'a scheme that fetch does not know': { url: 'ftp://127.0.0.1/', says: 'does not support ftp:' },
   'a URL of a Blob that was revoked': { url: `blob:${location.origin}/1`, says: 'nothing is kept' },
   'a miss of only-if-cached': {

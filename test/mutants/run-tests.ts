@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { instrument, type Mutant } from './instrument.ts';
 import type { Folder } from './folders.ts';
 import {
@@ -20,7 +21,11 @@ const isTest = (name: string): boolean => /\.test\.tsx?$/.test(name);
 /** Properties and models take long, and longer where they fail: they see only what others leave. */
 const cost = (path: string): number => {
   const text = readFileSync(path, 'utf8');
-  return text.length + (/'fast-check'|chaos|storm/.test(text) ? 1e9 : 0);
+  // Its tests may be in another file of its folder.
+  const beside = [...text.matchAll(/from '\.\/([\w.-]+)'/g)].map(([, name = '']) =>
+    readFileSync(join(dirname(path), name), 'utf8'),
+  );
+  return [text, ...beside].join('').length + (/'fast-check'|chaos|storm/.test(text) ? 1e9 : 0);
 };
 
 const filesIn = (path: string): readonly string[] =>

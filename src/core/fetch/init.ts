@@ -111,7 +111,7 @@ export function readHeaders(input: Input, init: RequestInit): Headers {
 
 /** Whether the body cannot be sent (any more): asked before it is sent, which spends it. */
 export function isBodySpent(input: Input, { body }: RequestInit): boolean {
-  if (body === undefined || body === null) return requestOf(input)?.bodyUsed === true;
+  if (body == null) return requestOf(input)?.bodyUsed === true;
   return isStream(body) && body.locked;
 }
 
@@ -161,15 +161,13 @@ export function mayBeCached(
  */
 export function readInit<T extends object>(operation: string, init: T | null | undefined): T {
   const members: Record<string, unknown> = {};
-  if (init === undefined || init === null) return members as T;
+  if (init == null) return members as T;
   if (typeof init !== 'object' && typeof init !== 'function') {
     throw mistake(
       `${operation}: init`,
       inDevelopment(() => `is a ${typeof init}, and must be an object`),
     );
   }
-  // `steady.json` has read it already.
-  if ('defaultExpect' in init) return init;
   const given = init as Record<string, unknown>;
   for (const name in given) members[name] = given[name];
   // A class does not list its getters, nor need a proxy list what it has.

@@ -77,11 +77,6 @@ test.each<[string, () => Promise<RequestInit & { url?: string }>, string]>([
     async () => ({ method: 'POST', body: await opened(true) }),
     'was changed, moved or removed. Select it again.',
   ],
-  [
-    'a port that fetch blocks',
-    async () => ({ url: 'http://127.0.0.1:6000/' }),
-    'browsers block port 6000',
-  ],
   ['a scheme that fetch does not know', async () => ({ url: 'ftp://host/' }), 'not support ftp:'],
   [
     'a header that Node does not send',

@@ -1,5 +1,6 @@
 import { sizeOf, unknownBytes } from '../../lib/body-parts.ts';
 import { defaultTimeoutMs, type Policy } from '../../policy/options.ts';
+import { requestOf } from '../init.ts';
 
 /** A body of so many bytes goes in one packet: nothing is added for it. */
 const packetBytes = 1400;
@@ -50,32 +51,30 @@ export function headersLimitOf(
 export const mayBeUploading = (bytes: number, limitMs: number): boolean =>
   bytes > slowestBytesPerMs * limitMs;
 
-type BodyInput = readonly [
-  input: RequestInfo | URL,
-  init: { readonly body?: BodyInit | null | undefined },
-];
-
 /** The size of the body that fetch sends of its two arguments, in bytes; of a text in a Request, until that is measured, 0. */
-export function bodyBytes(...[input, { body }]: BodyInput): number {
-  if (body !== undefined && body !== null) return sizeOf(body);
-  const { body: stream, headers } = Object(input) as Partial<Request>;
-  const length = headers?.get('content-length');
-  if (length && /^\d+$/.test(length)) return Number(length);
-  return stream && !isText(headers) ? unknownBytes : 0;
+export function bodyBytes(input: RequestInfo | URL, { body }: RequestInit): number {
+  if (body != null) return sizeOf(body);
+  const request = requestOf(input);
+  if (!request) return 0;
+  const length = request.headers.get('content-length') ?? '';
+  if (/^\d+$/.test(length)) return Number(length);
+  return request.body && !isText(request) ? unknownBytes : 0;
 }
 
-/** The size of a text in a Request, which does not say it. Undefined where `bodyBytes` knows more, or the text is gone. */
-export function measureText(...[input, { body }]: BodyInput): Promise<number> | undefined {
-  const { body: stream, headers, bodyUsed } = Object(input) as Partial<Request>;
-  const isGone = !stream || stream.locked || bodyUsed;
-  const isKnown = (body !== undefined && body !== null) || headers?.has('content-length');
-  if (isGone || isKnown || !isText(headers)) return undefined;
+/**
+ * The size of a text in a Request, which does not say it. Undefined where `bodyBytes` knows more.
+ *
+ * @throws TypeError where the text is gone.
+ */
+export function measureText(request: Request, { body }: RequestInit): Promise<number> | undefined {
+  if (body != null || request.headers.has('content-length') || !isText(request)) return undefined;
   // A copy: that of a file would be large.
-  return (input as Request)
+  return request
     .clone()
     .arrayBuffer()
     .then(({ byteLength }) => byteLength);
 }
 
-const isText = (headers: Headers | undefined): boolean =>
-  /json|^text|urlencoded|graphql|xml/i.test(headers?.get('content-type') ?? '');
+/** Whether the body of a Request is a text, as its content type says. */
+export const isText = ({ headers }: Request): boolean =>
+  /json|^text|urlencoded|graphql|xml/i.test(headers.get('content-type') ?? '');

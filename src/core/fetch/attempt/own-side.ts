@@ -5,13 +5,10 @@ import { toUrl } from '../../lib/input/url.ts';
 import { isSendable, isStream, optionOf, requestOf } from '../init.ts';
 import type { Attempt } from './attempt.ts';
 import type { Failed } from './body/own-stream.ts';
+import { isText } from './headers-limit.ts';
 
 /** The longest body that a browser sends with `keepalive` (Fetch, "HTTP-network-or-cache fetch"). */
 const maxKeepaliveBytes = 65_536;
-
-/** The ports that fetch never connects to (Fetch, "port blocking"). */
-const blockedPorts =
-  /^(0|1|7|9|1[1357]|19|2[0-35]|37|4[23]|53|69|7[79]|87|95|10[1-4]|109|11[01379]|11[57]|123|13[579]|143|161|179|389|427|465|51[2-5]|526|53[0-2]|540|548|55[46]|563|587|601|636|989|99[035]|1719|172[03]|2049|3659|4045|4190|506[01]|6000|6566|666[5-9]|6679|6697|10080)$/;
 
 /** Why a request was not sent, as the error that its caller gets. */
 interface Refusal {
@@ -87,9 +84,8 @@ const notSent = (rule: string, { context }: RefusedAttempt, cause: unknown): unk
 
 /** For development: the rule that forbids this request, wherever it goes. */
 function ruleAgainst({ request: { input, url, isLocal }, init }: RefusedAttempt): string | false {
-  const { protocol = '', port = '', origin } = toUrl(url) ?? {};
+  const { protocol = '', origin } = toUrl(url) ?? {};
   if (!/^(https?|data|blob|about):$/.test(protocol)) return `fetch does not support ${protocol}`;
-  if (port && blockedPorts.test(port)) return `browsers block port ${port}`;
   const isOwn = optionOf(input, init, 'mode') === 'same-origin' && isEngine();
   if (isOwn && origin !== globalThis.location?.origin)
     return `its mode is same-origin, and ${origin} is another origin`;
@@ -113,8 +109,8 @@ export function mayBeRefused({
   init,
 }: RefusedAttempt): boolean {
   const request = requestOf(input);
-  const type = request?.headers.get('content-type') ?? (request?.body ? 'unknown' : '');
-  const isOpaque = init.body == null && type !== '' && !/json|urlencoded|charset/.test(type);
+  const hasBody = !!request && (request.headers.has('content-type') || !!request.body);
+  const isOpaque = init.body == null && hasBody && !isText(request);
   return (
     !!optionOf(input, init, 'integrity') ||
     optionOf(input, init, 'redirect') === 'error' ||
@@ -191,8 +187,7 @@ const report = 'securitypolicyviolation';
  * the browser tells the first one: where it must not go on, it would not get any further next time.
  */
 async function isBlockedByCsp(url: string, reports: CspReports | undefined): Promise<boolean> {
-  const target = toUrl(url);
-  if (!target || !reports) return false;
+  if (!reports) return false;
   const { port1, port2 } = new MessageChannel();
   await new Promise((resolve) => {
     port1.addEventListener('message', resolve);
@@ -200,7 +195,7 @@ async function isBlockedByCsp(url: string, reports: CspReports | undefined): Pro
     port2.postMessage(0);
   });
   port1.close();
-  // A report has the URL without its fragment, and of a URL without a host only the scheme.
-  target.hash = '';
-  return reports.blocked.some((uri) => uri === target.href || `${uri}:` === target.protocol);
+  // A report has the URL without its fragment.
+  const target = toUrl(url)?.href.replace(/#.*/s, '');
+  return reports.blocked.some((uri) => uri === target);
 }
