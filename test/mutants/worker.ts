@@ -89,6 +89,8 @@ export default class MutantRunner extends TestRunner {
   // oxlint-disable-next-line typescript/no-misused-promises -- Vitest waits for it
   override async onAfterRunFiles(files: RunnerTestFile[]): Promise<void> {
     super.onAfterRunFiles(files);
+    // A test may leave a clock of its own behind.
+    vi.useRealTimers();
     // The reports of the tests are sent in their own time.
     await new Promise((resolve) => setTimeout(resolve, 300));
     for (const file of files) await this.#runMutants(file);

@@ -3,9 +3,8 @@ import { callApp, reporterOf } from '../lib/input/callback.ts';
 import { normalizeEscapes, toUrl } from '../lib/input/url.ts';
 import type { ApiProfile } from './api.ts';
 
-/** Path segments that name one thing of many: numbers and dates, UUIDs, hex and other long tokens. */
-const id =
-  /^([-+]?\d+([.,:_-]\d+)*|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|(?=.*\d)([\da-f]{8,}|[\w~-]{16,}=*))$/i;
+/** Path segments that name one thing of many: numbers and dates, hex and other long tokens, UUIDs among them. */
+const id = /^([-+]?\d+([.,:_-]\d+)*|(?=.*\d)([\da-f]{8,}|[\w~-]{16,}=*))$/i;
 
 const foldSegment = (segment: string): string => (id.test(segment) ? ':id' : segment);
 
@@ -17,7 +16,7 @@ const foldSegment = (segment: string): string => (id.test(segment) ? ':id' : seg
 export function endpointOf(method: string, url: string): string {
   const path = url
     .replace(/[?#].*|^(data|blob):.*/is, '')
-    .replace(/^[a-z][\w+.-]*:(\/\/[^/]*)?|^\/\/[^/]*/i, '');
+    .replace(/^([a-z][\w+.-]*:)?\/\/[^/]*/i, '');
   return `${method} ${normalizeEscapes(path).replace(/[^/]+/g, foldSegment) || '/'}`;
 }
 

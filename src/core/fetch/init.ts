@@ -111,7 +111,7 @@ export function readHeaders(input: Input, init: RequestInit): Headers {
 
 /** Whether the body was used before. Asked before it is sent, because sending uses it. */
 export function isBodySpent(input: Input, { body }: RequestInit): boolean {
-  if (body === undefined || body === null) return requestOf(input)?.bodyUsed === true;
+  if (body == null) return requestOf(input)?.bodyUsed === true;
   return isStream(body) && body.locked;
 }
 
@@ -160,15 +160,13 @@ export function mayBeCached(
  */
 export function readInit<T extends object>(operation: string, init: T | null | undefined): T {
   const members: Record<string, unknown> = {};
-  if (init === undefined || init === null) return members as T;
+  if (init == null) return members as T;
   if (typeof init !== 'object' && typeof init !== 'function') {
     throw mistake(
       `${operation}: init`,
       inDevelopment(() => `is a ${typeof init}, and must be an object`),
     );
   }
-  // `steady.json` has read it already.
-  if ('defaultExpect' in init) return init;
   const given = init as Record<string, unknown>;
   for (const name in given) members[name] = given[name];
   // The loop above does not see the getters of a class, or all members of a proxy.

@@ -20,6 +20,13 @@ test.each([
   ['//cdn.example/a/1', 'GET /a/:id'],
   ['/%7Eme/%31%37', 'GET /~me/:id'],
   ['/a%2fb', 'GET /a%2Fb'],
+  ['/commits/9fceb02d', 'GET /commits/:id'],
+  ['/commits/9fceb02', 'GET /commits/9fceb02'],
+  ['/offsets/-17', 'GET /offsets/:id'],
+  ['/proxy/https://cdn.example/a', 'GET /proxy/https://cdn.example/a'],
+  ['/lists/data:all', 'GET /lists/data:all'],
+  ['data:text/plain,a/secret', 'GET /'],
+  ['blob:https://app.example/9f1c3a52', 'GET /'],
 ])('GET %s is %s', (url, endpoint) => {
   expect(endpointOf('GET', url)).toBe(endpoint);
 });

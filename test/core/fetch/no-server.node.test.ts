@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch, outcomeOf, watchConnectivity } from 'steadfetch';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { instanceOf } from '../../../src/core/react-query/instance.ts';
 import { answer, fakeServer, origin, refuse } from './fake-server.ts';
 import { fakeTime, observe, rejectionOf, settled } from './observe.ts';
@@ -26,24 +26,65 @@ function create() {
 }
 
 const stream = (): RequestInit => ({ method: 'POST', body: new ReadableStream(), ...half });
+const asked = (body: BodyInit, type?: string): Request =>
+  new Request(url, { method: 'POST', body, ...(type && { headers: { 'content-type': type } }) });
+const fromHttps = (target: string) => (): string => {
+  vi.stubGlobal('location', new URL('https://shop.example/'));
+  return target;
+};
 
-test.each<[string, string | Request, RequestInit | (() => RequestInit)]>([
-  ['an answer of another origin than the only one that is wanted', url, { mode: 'same-origin' }],
-  ['a quota of keepalive that others use up', url, { keepalive: true }],
-  ['a stream that fails', url, stream],
-  ['a hash that is another', url, { integrity: 'sha256-abc' }],
-  ['a redirect that is an error', url, { redirect: 'error' }],
-  ['such a Request', new Request(url, { redirect: 'error' }), {}],
-])('%s says nothing of the server or the network, however often', async (_, input, init) => {
+/** Whether a request goes at once after twelve of these without an answer, and what is known of the network. */
+async function askAfter(input: () => string | Request, init: () => RequestInit) {
+  onTestFinished(() => void vi.unstubAllGlobals());
   const { steady, connectivity } = create();
-  for (let count = 0; count < 12; count++)
-    expect(
-      await rejectionOf(steady.fetch(input, typeof init === 'function' ? init() : init)),
-    ).toMatchObject({ code: 'network' });
-  expect(connectivity?.getState().status).toBe('online');
-  const next = observe(steady.fetch(url));
+  const target = input();
+  const first = new URL(typeof target === 'string' ? target : target.url);
+  for (let count = 0; count < 12; count++) {
+    const sent = observe(steady.fetch(input(), init()));
+    await settled();
+    if (sent.state !== 'pending') expect(sent.error).toMatchObject({ code: 'network' });
+  }
+  const next = observe(steady.fetch(first));
   await settled();
-  expect(next.state).toBe('resolved');
+  return [next.state, connectivity?.getState().status];
+}
+
+test.each<[string, () => string | Request, () => RequestInit]>([
+  [
+    'an answer of another origin than the only one that is wanted',
+    () => url,
+    () => ({ mode: 'same-origin' }),
+  ],
+  ['a quota of keepalive that others use up', () => url, () => ({ keepalive: true })],
+  ['a stream that fails', () => url, stream],
+  ['a hash that is another', () => url, () => ({ integrity: 'sha256-abc' })],
+  ['a redirect that is an error', () => url, () => ({ redirect: 'error' })],
+  ['such a Request', () => new Request(url, { redirect: 'error' }), () => ({})],
+  ['a file in a Request', () => asked(new Blob(['a'])), () => ({})],
+  ['a film in a Request', () => asked(new Blob(['a'], { type: 'video/mp4' })), () => ({})],
+  ['http from a page with TLS', fromHttps('http://api.example/items'), () => ({})],
+])('%s says nothing of the server or the network, however often', async (_, input, init) => {
+  expect(await askAfter(input, init)).toEqual(['resolved', 'online']);
+});
+
+test.each<[string, () => string | Request, () => RequestInit]>([
+  ['a text', () => url, () => ({ method: 'POST', body: 'a' })],
+  ['a text in a Request', () => asked('a'), () => ({})],
+  ['a form in a Request', () => asked(new URLSearchParams({ a: 'b' })), () => ({})],
+  ['JSON in a Request', () => asked('{}', 'application/json'), () => ({})],
+  [
+    'a Request of a file, which a text replaces',
+    () => asked(new Blob(['a'])),
+    () => ({ body: 'a' }),
+  ],
+  ['a Request without a body', () => new Request(url), () => ({})],
+  ['https from a page with TLS', fromHttps('https://api.example/items'), () => ({})],
+  ['the own machine from a page with TLS', fromHttps('http://localhost:3000/items'), () => ({})],
+  ['its address', fromHttps('http://127.0.0.1:3000/items'), () => ({})],
+  ['its address in IPv6', fromHttps('http://[::1]:3000/items'), () => ({})],
+])('%s that has no answer often makes the network suspect', async (_, input, init) => {
+  const [, network] = await askAfter(input, init);
+  expect(network).toBe('suspect');
 });
 
 test.each(['data:text/plain,content', `blob:${origin}/0e3`, 'DATA:,'])(

@@ -36,6 +36,63 @@ test('a block that the browser reports long before it rejects is known: WebKit, 
   expect(outcome).toEqual(invalid);
 });
 
+test.each([
+  ['is only reported', { disposition: 'report' }],
+  ['is of an image', { effectiveDirective: 'img-src' }],
+  ['is of another request', { blockedURI: `${url}/17` }],
+])('a block that %s says nothing of a request without an answer', async (_, other) => {
+  const { outcome } = await failureOf({}, async () => {
+    const report = { blockedURI: url, disposition: 'enforce', effectiveDirective: 'connect-src' };
+    page.dispatchEvent(Object.assign(new Event('securitypolicyviolation'), report, other));
+    throw new TypeError('Load failed');
+  });
+  expect(outcome).toEqual({ kind: 'network', processed: 'unknown' });
+});
+
+test('what the browser says of a block comes one task after its rejection, and without the fragment', async () => {
+  const steady = createSteadfetch({
+    fetch: () => {
+      setImmediate(() => {
+        const report = {
+          blockedURI: url,
+          disposition: 'enforce',
+          effectiveDirective: 'connect-src',
+        };
+        page.dispatchEvent(Object.assign(new Event('securitypolicyviolation'), report));
+      });
+      return Promise.reject(new TypeError('Failed to fetch'));
+    },
+  });
+  onTestFinished(() => steady.dispose());
+  expect(outcomeOf(await rejectionOf(steady.fetch(`${url}#top`)))).toEqual(invalid);
+});
+
+const long = 'x'.repeat(65_537);
+
+test.each<[string, RequestInit, string]>([
+  [
+    'with keepalive, a body has at most 65536 bytes',
+    { ...post(long), keepalive: true },
+    'steady.fetch: not sent, because with keepalive, a body has at most 65536 bytes.',
+  ],
+  [
+    'its mode is same-origin',
+    { mode: 'same-origin' },
+    'steady.fetch: not sent, because its mode is same-origin, and https://shop.example is another origin.',
+  ],
+])('a rule of fetch is named, which the error of the browser is not: %s', async (_, init, text) => {
+  const { message, outcome } = await failureOf(init, () => Promise.reject(new TypeError('?')));
+  expect([message, outcome]).toEqual([text, invalid]);
+});
+
+test.each<[string, RequestInit]>([
+  ['a body of just so many bytes', { ...post(long.slice(1)), keepalive: true }],
+  ['a longer one without keepalive', post(long)],
+])('%s may have been sent', async (_, init) => {
+  const { outcome } = await failureOf(init, () => Promise.reject(new TypeError('?')));
+  expect(outcome).toEqual({ kind: 'network', processed: 'unknown' });
+});
+
 /** A selected file that has changed since, of which each part reads as this. */
 function changedFile(read: (part: Blob) => Promise<ArrayBuffer>): File {
   const file = new File(['a report'], 'report.txt');

@@ -151,7 +151,6 @@ const mostBytes = 65_536;
  */
 async function keepBody(attempt: Attempt, guard: Guard): Promise<void> {
   try {
-    if (guard.bodyUsed) return;
     if (await guard.readAhead(mostBytes)) attempt.end();
     // A reader of the app has its own time limit, and ends the attempt.
     else if (!guard.isTaken) attempt.silence.awaitReader();

@@ -188,7 +188,8 @@ export class Attempt implements EventListenerObject {
       this.#emit();
     }
     const { input } = request;
-    if (requestOf(input)) void this.#measure();
+    const passed = requestOf(input);
+    if (passed) void this.#measure(passed);
     const send = (): Promise<Response> =>
       client ? client.transport(input, this.init, silence) : transport(input, this.init);
     const { enter } = emitter;
@@ -333,16 +334,15 @@ export class Attempt implements EventListenerObject {
   }
 
   /** Measures the text of a Request while it is sent, because the time limit grows with its size. */
-  async #measure(): Promise<void> {
+  async #measure(passed: Request): Promise<void> {
     try {
-      const { input, operation } = this.request;
-      const bytes = await measureText(input, this.init);
+      const bytes = await measureText(passed, this.init);
       if (bytes === undefined) return;
       this.bytes = bytes;
-      const policy = operation.policyOf(this.request);
+      const policy = this.request.operation.policyOf(this.request);
       this.silence.setHeadersLimit(headersLimitOf(policy, bytes, this.#limited));
     } catch {
-      // The Request of a polyfill cannot be copied.
+      // The text was used, or the Request of a polyfill cannot be copied.
     }
   }
 

@@ -1,5 +1,6 @@
 import { sizeOf, unknownBytes } from '../../lib/body-parts.ts';
 import { defaultTimeoutMs, type Policy } from '../../policy/options.ts';
+import { requestOf } from '../init.ts';
 
 /** A body up to this size is one packet, and adds nothing to the limit. */
 const packetBytes = 1400;
@@ -49,32 +50,30 @@ export function headersLimitOf(
 export const mayBeUploading = (bytes: number, limitMs: number): boolean =>
   bytes > slowestBytesPerMs * limitMs;
 
-type BodyInput = readonly [
-  input: RequestInfo | URL,
-  init: { readonly body?: BodyInit | null | undefined },
-];
-
 /** The size of the body that fetch sends, in bytes; 0 for a text in a Request, until that is measured. */
-export function bodyBytes(...[input, { body }]: BodyInput): number {
-  if (body !== undefined && body !== null) return sizeOf(body);
-  const { body: stream, headers } = Object(input) as Partial<Request>;
-  const length = headers?.get('content-length');
-  if (length && /^\d+$/.test(length)) return Number(length);
-  return stream && !isText(headers) ? unknownBytes : 0;
+export function bodyBytes(input: RequestInfo | URL, { body }: RequestInit): number {
+  if (body != null) return sizeOf(body);
+  const request = requestOf(input);
+  if (!request) return 0;
+  const length = request.headers.get('content-length') ?? '';
+  if (/^\d+$/.test(length)) return Number(length);
+  return request.body && !isText(request) ? unknownBytes : 0;
 }
 
-/** Measures a text in a Request, which does not tell its size. Undefined if `bodyBytes` knows the size, or the text was used. */
-export function measureText(...[input, { body }]: BodyInput): Promise<number> | undefined {
-  const { body: stream, headers, bodyUsed } = Object(input) as Partial<Request>;
-  const isGone = !stream || stream.locked || bodyUsed;
-  const isKnown = (body !== undefined && body !== null) || headers?.has('content-length');
-  if (isGone || isKnown || !isText(headers)) return undefined;
+/**
+ * Measures a text in a Request, which does not tell its size. Undefined if `bodyBytes` knows the size.
+ *
+ * @throws TypeError if the text was used.
+ */
+export function measureText(request: Request, { body }: RequestInit): Promise<number> | undefined {
+  if (body != null || request.headers.has('content-length') || !isText(request)) return undefined;
   // Only for texts, because the copy of a file would be large.
-  return (input as Request)
+  return request
     .clone()
     .arrayBuffer()
     .then(({ byteLength }) => byteLength);
 }
 
-const isText = (headers: Headers | undefined): boolean =>
-  /json|^text|urlencoded|graphql|xml/i.test(headers?.get('content-type') ?? '');
+/** Whether the body of a Request is a text, as its content type says. */
+export const isText = ({ headers }: Request): boolean =>
+  /json|^text|urlencoded|graphql|xml/i.test(headers.get('content-type') ?? '');

@@ -5,6 +5,7 @@ import { toUrl } from '../../lib/input/url.ts';
 import { isSendable, isStream, optionOf, requestOf } from '../init.ts';
 import type { Attempt } from './attempt.ts';
 import type { Failed } from './body/own-stream.ts';
+import { isText } from './headers-limit.ts';
 
 /** The longest body that a browser sends with `keepalive` (Fetch, "HTTP-network-or-cache fetch"). */
 const maxKeepaliveBytes = 65_536;
@@ -111,8 +112,8 @@ export function mayBeRefused({
   init,
 }: RefusedAttempt): boolean {
   const request = requestOf(input);
-  const type = request?.headers.get('content-type') ?? (request?.body ? 'unknown' : '');
-  const isOpaque = init.body == null && type !== '' && !/json|urlencoded|charset/.test(type);
+  const hasBody = !!request && (request.headers.has('content-type') || !!request.body);
+  const isOpaque = init.body == null && hasBody && !isText(request);
   return (
     !!optionOf(input, init, 'integrity') ||
     optionOf(input, init, 'redirect') === 'error' ||

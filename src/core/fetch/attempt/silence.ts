@@ -51,7 +51,7 @@ export class Silence implements Queued, Progress {
   }
 
   awaitHeaders(): void {
-    this.#await('headers', this.#clock.now());
+    this.#await('headers');
   }
 
   awaitHeadersSinceSent(): void {
@@ -59,12 +59,12 @@ export class Silence implements Queued, Progress {
   }
 
   awaitNothing(): void {
-    this.#await('nothing', -Infinity);
+    this.#await('nothing');
   }
 
   /** The rest of the body waits for a reader. */
   awaitReader(): void {
-    this.#await('reader', this.#clock.now());
+    this.#await('reader');
   }
 
   /** Changes the limit for its headers. */
@@ -90,8 +90,7 @@ export class Silence implements Queued, Progress {
   }
 
   endRead(): void {
-    if (--this.#reads === 0)
-      this.#restart(this.#awaited === 'nothing' ? -Infinity : this.#clock.now());
+    if (--this.#reads === 0) this.#restart(this.#clock.now());
   }
 
   /** Ends it: nothing more is awaited. */
@@ -107,15 +106,14 @@ export class Silence implements Queued, Progress {
     else this.#onEnd();
   }
 
-  #await(awaited: 'nothing' | 'headers' | 'reader', since: number): void {
+  #await(awaited: 'nothing' | 'headers' | 'reader', since = this.#clock.now()): void {
     this.#awaited = awaited;
     this.#restart(since);
   }
 
   #restart(since: number): void {
     this.#since = since;
-    if (this.#limitMs() === Infinity) this.#limit.stop();
-    else this.#limit.restart(Math.max(0, this.#leftMs()));
+    this.#limit.restart(Math.max(0, this.#leftMs()));
   }
 
   #leftMs(): number {
