@@ -1,5 +1,5 @@
 import { createIdempotencyKey } from '../core/internal.ts';
-import { ifAllowed } from '../core/lib/browser/page.ts';
+import type { Clock } from '../core/lib/clock.ts';
 import { unsettled, withLimit } from '../core/lib/timer.ts';
 import { discarded, type EntryFacts, notCleared } from './errors.ts';
 import type { OutboxParts } from './delivery/engine.ts';
@@ -9,15 +9,19 @@ import type { Database } from './store/schema.ts';
 
 /**
  * Remembers outside of the database that its entries were cleared, from the call until they are gone: nothing of
- * them is sent meanwhile, by this page or the next one.
+ * them is sent meanwhile, by this page, by the next one or by a service worker. It is a cache without content,
+ * whose name ends in the token of the clear. But for `read`, nothing of it throws or rejects.
  */
 export class ClearMark {
-  readonly #name: string;
+  readonly #prefix: string;
+  readonly #world: Partial<typeof globalThis> = globalThis;
   /** The clears that this page knows of and has not done, the latest last. */
   #open: readonly string[] = [];
+  #caching: Promise<boolean> = Promise.resolve(false);
 
   constructor(database: string) {
-    this.#name = `steadfetch outbox cleared ${database}`;
+    // The name of another database may begin like this one; a line break is in none.
+    this.#prefix = `steadfetch outbox cleared ${database}\n`;
   }
 
   /** The clear that is under way in this page, or has failed; undefined for none. */
@@ -25,18 +29,25 @@ export class ClearMark {
     return this.#open.at(-1);
   }
 
-  /** The same, also of earlier pages and other tabs. */
-  read(): string | undefined {
-    const kept = this.#kept();
-    if (kept !== null && !this.get()) this.add(kept);
-    return this.get();
+  /** The same, also of earlier pages and other tabs. Rejects where that cannot be read now. */
+  async read(): Promise<string | undefined> {
+    const token = this.get();
+    if (token !== undefined) return token;
+    try {
+      const [cached] = await this.#cached();
+      if (cached !== undefined) this.add(cached);
+      return cached;
+    } catch (error) {
+      // A mark was never set where caches are forbidden.
+      if ((error as Error).name === 'SecurityError') return undefined;
+      throw error;
+    }
   }
 
   set(): string {
     const token = createIdempotencyKey();
     this.add(token);
-    // An earlier clear is part of this one.
-    ifAllowed(() => localStorage.setItem(this.#name, token));
+    this.#caching = this.#cache(token);
     return token;
   }
 
@@ -51,24 +62,45 @@ export class ClearMark {
   /** That clear is done, and so are those before it. A later one stays. */
   remove(token: string): void {
     this.#open = this.#open.slice(this.#open.indexOf(token) + 1);
-    if (this.#kept() === token) localStorage.removeItem(this.#name);
+    this.#caching.then(() => this.#uncache(token)).catch(() => {});
   }
 
   /** Whether it outlives this page. */
-  isKept(): boolean {
-    return this.#kept() !== null;
+  isKept(): Promise<boolean> {
+    return this.#caching;
   }
 
-  #kept(): string | null {
-    return ifAllowed(() => localStorage.getItem(this.#name)) ?? null;
+  async #cached(): Promise<readonly string[]> {
+    const names = (await this.#world.caches?.keys()) ?? [];
+    const own = names.filter((name) => name.startsWith(this.#prefix));
+    return own.map((name) => name.slice(this.#prefix.length));
+  }
+
+  #uncache(token: string): Promise<boolean> | undefined {
+    return this.#world.caches?.delete(this.#prefix + token);
+  }
+
+  async #cache(token: string): Promise<boolean> {
+    try {
+      // An earlier clear is part of this one.
+      for (const earlier of await this.#cached()) await this.#uncache(earlier);
+      return !!(await this.#world.caches?.open(this.#prefix + token));
+    } catch {
+      return false;
+    }
   }
 }
 
 /** Clears a database that has just been opened, where a clear was asked for when it did not work. */
-export async function obeyMark(mark: ClearMark, database: Database): Promise<void> {
-  const token = mark.read();
-  if (token === undefined) return;
+export async function obeyMark(mark: ClearMark, clock: Clock, database: Database): Promise<void> {
+  let token: string | undefined;
   try {
+    token = await withLimit(
+      { clock },
+      () => mark.read(),
+      () => unsettled('The mark of outbox.clear'),
+    );
+    if (token === undefined) return;
     await new RowStore(database).clear(token);
   } catch (error) {
     database.close();
@@ -108,7 +140,7 @@ export class Forget {
     for (const [id] of receipts.all()) this.#leave(id);
     const failure = await this.#clearSoon(token);
     this.#parts.onChange();
-    if (failure) throw notCleared(this.#mark.isKept(), failure.reason);
+    if (failure) throw notCleared(await this.#mark.isKept(), failure.reason);
     await this.#parts.engine.ownership.refresh();
   }
 

@@ -101,8 +101,7 @@ export function gone(entry: EntryFacts): SteadfetchError {
   let message = `This '${entry.handler}' is no longer in the outbox`;
   message +=
     inDevelopment(
-      () =>
-        ' (another tab has delivered, edited or discarded it, while this one slept; or its database was deleted).',
+      () => ' (another tab has delivered, edited or discarded it, while this one slept; or its database was deleted).',
     ) ?? '';
   return endedUnknown(entry, message);
 }
@@ -114,7 +113,7 @@ export function notCleared(isMarked: boolean, cause: unknown): Error {
     inDevelopment(() =>
       isMarked
         ? ' They are not sent: this browser remembers that they were cleared, and removes them once its database works. Call clear() again to do it now.'
-        : ' It cannot remember that, so the next page would send them. Call clear() again, and let no other user log in before it resolves.',
+        : ' The Cache API does not work either, so the next page would send them. Call clear() again, and let no other user log in before it resolves.',
     ) ?? '';
   return new Error(message, { cause });
 }

@@ -134,7 +134,7 @@ export class OutboxCore {
       display,
       open: async (disk) => {
         const database = await open(disk);
-        await obeyMark(mark, database);
+        await obeyMark(mark, clock, database);
         return database;
       },
       onSetAside: this.#announceSetAside,

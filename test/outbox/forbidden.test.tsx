@@ -10,7 +10,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 /** What a browser refuses to a sandboxed frame, or where cookies are blocked: some already when it is read. */
 const refused: readonly (readonly [name: string, of: object])[] = [
   ['indexedDB', globalThis],
-  ['localStorage', globalThis],
+  ['caches', globalThis],
   ['sessionStorage', globalThis],
   ['BroadcastChannel', globalThis],
   ['locks', navigator],

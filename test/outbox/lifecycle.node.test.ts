@@ -2,27 +2,20 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ClearMark } from '../../src/outbox/clear.ts';
 import { createBrowser, settle, shop } from './rig.ts';
 
-/** `localStorage`, as far as it keeps a mark. */
-function createLocalStorage(): Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'length'> {
-  const kept = new Map<string, string>();
+/** The Cache API, as far as it keeps names. */
+function createCaches(): Pick<CacheStorage, 'keys' | 'open' | 'delete'> {
+  const kept = new Set<string>();
   return {
-    get length() {
-      return kept.size;
-    },
-    getItem: (name) => kept.get(name) ?? null,
-    setItem: (name, value) => void kept.set(name, value),
-    removeItem: (name) => void kept.delete(name),
+    keys: async () => [...kept],
+    open: async (name) => kept.add(name) as unknown as Cache,
+    delete: async (name) => kept.delete(name),
   };
 }
 
-const giveLocalStorage = (value: ReturnType<typeof createLocalStorage>): void =>
-  void Object.defineProperty(globalThis, 'localStorage', { value, configurable: true });
+const giveCaches = (value: Partial<CacheStorage> | undefined): void =>
+  void Object.defineProperty(globalThis, 'caches', { value, configurable: true });
 
-const markOf = (database: string): string | null =>
-  localStorage.getItem(`steadfetch outbox cleared ${database}`);
-
-beforeEach(() => giveLocalStorage(createLocalStorage()));
-afterEach(() => void Reflect.deleteProperty(globalThis, 'localStorage'));
+beforeEach(() => giveCaches(createCaches()));
 
 /** Its next opening of a database fails so often. */
 function failToOpen(times: number): void {
@@ -61,7 +54,7 @@ describe('after clear() was called, nothing of before is sent', () => {
     expect(await rows()).toEqual([]);
     await pass(120_000);
     expect(sentSince()).toEqual([]);
-    expect(localStorage).toHaveLength(0);
+    expect(await caches.keys()).toEqual([]);
   });
 
   test('when it cannot be opened: clear() rejects, and the next page clears before it sends', async () => {
@@ -81,7 +74,7 @@ describe('after clear() was called, nothing of before is sent', () => {
     server.arrivals.at(-1)?.answer(201);
     await pass(120_000);
     expect(sentSince()).toEqual(['"eve"']);
-    expect(localStorage).toHaveLength(0);
+    expect(await caches.keys()).toEqual([]);
   });
 
   test('when it cannot be written: what is submitted afterwards goes, and is not cleared later', async () => {
@@ -154,13 +147,13 @@ describe('after clear() was called, nothing of before is sent', () => {
     }
   });
 
-  test('where the browser cannot remember it, clear() says what that means', async () => {
-    Reflect.deleteProperty(globalThis, 'localStorage');
+  test('where the Cache API does not work either, clear() says what that means', async () => {
+    giveCaches(undefined);
     const { openTab } = await afterPage();
     failToOpen(2);
     const { outbox } = openTab({ handlers: shop });
     await expect(outbox.clear()).rejects.toThrow(
-      'It cannot remember that, so the next page would send them.',
+      'The Cache API does not work either, so the next page would send them.',
     );
   });
 });
@@ -315,10 +308,11 @@ describe('clear() does not resolve as long as entries are on the disk', () => {
   });
 });
 
-describe('the next page, after a clear() that failed', () => {
+describe('a service worker, or the next page, after a clear() that failed', () => {
   /** A page has called clear() while its database did not work, and is gone. */
-  async function afterFailedClear() {
+  async function afterFailedClear(caches: Partial<CacheStorage>) {
     const browser = await afterPage();
+    giveCaches(caches);
     failToOpen(2);
     const page = browser.openTab({ handlers: shop });
     await expect(page.outbox.clear()).rejects.toThrow('could not be removed from IndexedDB');
@@ -327,7 +321,7 @@ describe('the next page, after a clear() that failed', () => {
   }
 
   test('sends nothing of before, and removes it; what came later stays', async () => {
-    const { openTab, rows, sentSince, pass } = await afterFailedClear();
+    const { openTab, rows, sentSince, pass } = await afterFailedClear(createCaches());
     const worker = openTab({ handlers: shop });
     await pass(2000);
     expect(sentSince()).toEqual([]);
@@ -337,7 +331,16 @@ describe('the next page, after a clear() that failed', () => {
     await eve.outbox.submit('order', 'eve').saved;
     await settle();
     expect(await rows()).toMatchObject([{ variables: 'eve' }]);
-    expect(localStorage).toHaveLength(0);
+    expect(await caches.keys()).toEqual([]);
+  });
+
+  test('sends nothing where it cannot look for the mark of a clear', async () => {
+    const keys = () => Promise.reject(new DOMException('The disk is broken.', 'UnknownError'));
+    const { openTab, rows, sentSince, pass } = await afterFailedClear({ keys });
+    openTab({ handlers: shop });
+    await pass(120_000);
+    expect(sentSince()).toEqual([]);
+    expect(await rows()).toHaveLength(1);
   });
 
   test('that hears of a clear removes what is there before it looks for anything to send', async () => {
@@ -353,21 +356,39 @@ describe('the next page, after a clear() that failed', () => {
     expect(await worker.outbox.list()).toEqual([]);
   });
 
-  test('looks for the mark of its own database alone', () => {
-    const token = new ClearMark('steadfetch-outbox other').set();
-    expect(new ClearMark('steadfetch-outbox').read()).toBeUndefined();
-    expect(new ClearMark('steadfetch-outbox other').read()).toBe(token);
+  test('looks for the mark of its own database alone', async () => {
+    const names = createCaches();
+    giveCaches(names);
+    await names.open('steadfetch outbox cleared steadfetch-outbox other\n0');
+    const mark = new ClearMark('steadfetch-outbox');
+    expect(await mark.read()).toBeUndefined();
+    expect(await new ClearMark('steadfetch-outbox other').read()).toBe('0');
   });
 
-  test('finds one mark, that of the last clear', () => {
+  test('sends what is there where the browser forbids caches: no mark was ever set', async () => {
+    const forbidden = () => Promise.reject(new DOMException('denied', 'SecurityError'));
+    const { openTab, sentSince } = await afterPage();
+    giveCaches({ keys: forbidden, open: forbidden });
+    openTab({ handlers: shop });
+    await settle();
+    expect(sentSince()).toEqual(['"ada"']);
+  });
+
+  test('finds one mark, that of the last clear', async () => {
+    giveCaches(createCaches());
     const mark = new ClearMark('one');
     const first = mark.set();
+    await mark.isKept();
+    await settle();
     const second = mark.set();
-    expect(markOf('one')).toBe(second);
+    await settle();
+    expect(await caches.keys()).toEqual([`steadfetch outbox cleared one\n${second}`]);
     mark.remove(first);
-    expect(markOf('one')).toBe(second);
+    await settle();
+    expect(await caches.keys()).toHaveLength(1);
     mark.remove(second);
-    expect(markOf('one')).toBeNull();
+    await settle();
+    expect(await caches.keys()).toEqual([]);
   });
 });
 
