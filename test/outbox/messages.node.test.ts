@@ -50,7 +50,7 @@ function connect(listeners: Listeners): (message: unknown) => void {
     lock: undefined,
     watch: () => () => {},
   };
-  new OtherTabs(ports, 'db', listeners);
+  expect(new OtherTabs(ports, 'db', listeners).isOpen).toBe(true);
   return receive;
 }
 
