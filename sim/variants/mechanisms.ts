@@ -110,13 +110,6 @@ export const mechanisms: readonly Variant[] = [
     'const lastChanceAt = isLate || expiresAt > lastChanceMs ? Infinity : 0;',
   ),
   without(
-    'an outage soon after another one goes on with its gaps',
-    6,
-    probes,
-    'if (now - this.#closedAt > sameMs)',
-    'if (now - this.#closedAt > sameMs || now > 0)',
-  ),
-  without(
     'background work is probed for rarely',
     12,
     probes,
