@@ -315,10 +315,9 @@ export class OriginHealth {
   /** Ends an outage. */
   #end(health: Health): Recovery | undefined {
     const now = this.#clock.now();
-    // Endpoints that went down with the origin recover with it. Those that were broken by themselves stay down.
+    // Endpoints recover with their origin. One that is broken by itself is down again with its next failure.
     if (health === this.#origin && health.outage)
-      for (const own of this.#endpoints.values())
-        if (!this.isBroken(own.scope)) this.#announce(own, own.release(now));
+      for (const own of this.#endpoints.values()) this.#announce(own, own.release(now));
     return this.#announce(health, health.end(now));
   }
 
