@@ -190,7 +190,7 @@ function createRecorder(
   return (sending, outcome, error, response) => {
     const { request, permit, sentAt } = sending;
     const { operation, url } = request;
-    // First: a probe that is told to wait must release no other.
+    // First: a probe that is told to wait must release no other. What may go then, goes as its permit ends.
     if (response) recordLimits(sending, outcome, error, response);
     // A body at its headers, and 511: something else has answered, as a captive portal does.
     const isElsewhere = outcome.kind === 'http' && outcome.status === 511;
