@@ -12,7 +12,7 @@ export const ablation: VariantsPage = {
 
 Made by \`npm run storms -- --only ablation\`; the page is written by it, so change what makes it.
 
-Each mechanism of src/core/origin is switched off alone, by a patch of the source (sim/variants/mechanisms.ts) and not by an option; the first row has all of them. **Bold** is what is clearly worse without it: by a tenth, and by more than chance. What makes nothing worse does not earn its lines here; a test may hold it for another reason.
+Each mechanism of src/core/origin is switched off alone, by a patch of the source (sim/variants/mechanisms.ts) and not by an option; the first row has all of them. **Bold** is what is clearly worse without it: by a tenth, and by more than chance. What makes nothing worse is held by a test, which the last column names, or does not earn its lines.
 
 Of [one user](one-user.md) 80 cells are run, of [what is partly broken](partial-failure.md) 60 tabs, and of the [storms](figures.md) one seed at half the size: all that asks is half as many, and so is what the server can do. At load 0.85, where chance decides much, it is five seeds at the whole size.`,
   base: 'as it is',

@@ -66,13 +66,10 @@ export const mechanisms: readonly Variant[] = [
     health,
     'if (isFollowed || (outage && hasFailed)) return this.#origin;',
     'if (isFollowed || outage) return this.#origin;',
-  ),
-  without(
-    'what was broken before stays down when its origin comes back',
-    1,
-    health,
-    'if (!this.isBroken(own.scope))',
-    'if (own !== health)',
+    held(
+      'core/react-query/beside-broken.test.tsx',
+      'beside %i broken endpoints, six healthy queries in a row take what they take, every %i ms',
+    ),
   ),
   without(
     'failures slow down what is let go',
@@ -87,6 +84,10 @@ export const mechanisms: readonly Variant[] = [
     'origin/outcomes.ts',
     'if (this.#isOfRecovery(endpoint, sentAt) && !health.isBroken(endpoint))',
     'if (this.#isOfRecovery(endpoint, sentAt))',
+    held(
+      'core/origin/broken-after.test.ts',
+      'an endpoint that stays broken after an outage, and fails slowly, keeps nothing else of a page waiting: %s',
+    ),
   ),
   without(
     'the usual failure rate',
@@ -108,13 +109,10 @@ export const mechanisms: readonly Variant[] = [
     probes,
     'const lastChanceAt = isLate ? Infinity : expiresAt - lastChanceMs;',
     'const lastChanceAt = isLate || expiresAt > lastChanceMs ? Infinity : 0;',
-  ),
-  without(
-    'an outage soon after another one goes on with its gaps',
-    6,
-    probes,
-    'if (now - this.#closedAt > sameMs)',
-    'if (now - this.#closedAt > sameMs || now > 0)',
+    held(
+      'core/react-query/beside-broken.test.tsx',
+      'and if it was an outage after all, of %s, its data come as soon as if nothing had been told',
+    ),
   ),
   without(
     'background work is probed for rarely',
@@ -154,6 +152,10 @@ export const mechanisms: readonly Variant[] = [
     admission,
     '    latency.forget();\n    slowStart.countFromNow();',
     '    slowStart.countFromNow();',
+    held(
+      'core/origin/another-network.test.ts',
+      'thirty that wait for a lost Wi-Fi are all answered within 3 s over a slow mobile network: it is no server in need',
+    ),
   ),
   without(
     'the end of a Retry-After is drawn',

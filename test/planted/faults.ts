@@ -354,7 +354,7 @@ export const faults: readonly Fault[] = [
   fault(
     'all that was paused goes at once',
     'origin/slow-start.ts',
-    'Math.min(endsAt, lastAt + share * Math.min(paceMs, mostMs))',
+    'Math.min(this.#endsAt, this.#lastAt + this.#share * Math.min(paceMs, mostMs))',
     '-Infinity',
     'origin/slow-start.node.test.ts',
   ),

@@ -5,6 +5,7 @@ import { checkNames, isFunction, reject } from '../lib/input/check.ts';
 import { warn } from '../lib/input/warn.ts';
 import type { ConnectivitySource } from './page-life.ts';
 import { inDevelopment } from '../lib/development.ts';
+import { startAlarm, untilAborted } from '../lib/timer.ts';
 
 /** A small request that shows whether there is a network. */
 export interface CheckOptions {
@@ -107,16 +108,9 @@ export async function sendCheck(
 ): Promise<CheckResult> {
   const { url, timeoutMs = 5000, expect, method = expect ? 'GET' : 'HEAD' } = check;
   const controller = new AbortController();
-  let timer: unknown;
-  // A race, because the transport or `expect` may ignore the signal.
-  const late = new Promise<CheckResult>((resolve) => {
-    const stop = (): void => {
-      controller.abort();
-      resolve('failed');
-    };
-    timer = clock.setTimeout(stop, timeoutMs);
-    signal?.addEventListener('abort', stop);
-  });
+  const stop = (): void => controller.abort();
+  signal?.addEventListener('abort', stop);
+  const setAlarm = startAlarm(clock, timeoutMs, stop);
   const request = async (): Promise<CheckResult> => {
     // Resolved against the page's URL, not its `<base>`. Without a page the URL is absolute, and React
     // Native's URL would add a slash to it.
@@ -139,11 +133,13 @@ export async function sendCheck(
     }
   };
   try {
-    return await Promise.race([request(), late]);
+    // The transport, or `expect`, may ignore the signal.
+    return await untilAborted(controller.signal, request());
   } catch {
     return 'failed';
   } finally {
-    clock.clearTimeout(timer);
+    setAlarm(Infinity);
+    signal?.removeEventListener('abort', stop);
   }
 }
 

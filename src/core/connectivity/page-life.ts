@@ -97,11 +97,10 @@ export function browserHint(): Hint | undefined {
 }
 
 /**
- * An event of the page: `online` and `offline` are the browser's events; `visible`: it became
- * visible; `leave`: the user may leave it; `hide` and `show`: it went into the back-forward cache or came out
- * of it; `thaw`: it was frozen until now.
+ * An event of the page. `leave`: the user may leave it; `hide` and `show`: it went into the back-forward cache or came
+ * out of it; `thaw`: it was frozen until now.
  */
-type PageEvent = 'online' | 'offline' | 'visible' | 'leave' | 'hide' | 'show' | 'thaw';
+type PageEvent = HintEvent | 'leave' | 'hide' | 'show' | 'thaw';
 
 type Listener = (event: PageEvent) => void;
 

@@ -28,22 +28,6 @@ const fastMs = 300;
 /** Timers are late by up to this; the delay is not carried over to the next request. */
 const lateMs = 100;
 
-/** Waiting attempts are sent one after the other, at a pace that the answers set. */
-interface Phase {
-  /** The endpoint that recovered, or everything. */
-  readonly scope: string;
-  gapMs: number;
-  readonly leastGapMs: number;
-  /** When the last attempt was sent, and the share of the gap before the next. */
-  lastAt: number;
-  share: number;
-  /** How many of the attempts that waited at its start are left. All are sent by `endsAt`. */
-  left: number;
-  readonly endsAt: number;
-  /** The number of attempts sent and not yet answered. */
-  unanswered: number;
-}
-
 /**
  * Sends the paused attempts after a recovery one after the other, as fast as the answers allow.
  *
@@ -53,7 +37,18 @@ interface Phase {
 export class SlowStart {
   readonly #clock: Clock;
   readonly #random: Random;
-  #phase: Phase | undefined;
+  /** The endpoint that recovered, or everything; undefined unless a slow start is under way. */
+  #scope: string | undefined;
+  #gapMs = 0;
+  #leastGapMs = 0;
+  /** When the last attempt was sent, and the share of the gap before the next. */
+  #lastAt = 0;
+  #share = 0;
+  /** How many of the attempts that waited at its start are left. All are sent by `#endsAt`. */
+  #left = 0;
+  #endsAt = 0;
+  /** The number of attempts sent and not yet answered. */
+  #unanswered = 0;
   #countedFrom = -Infinity;
 
   constructor(clock: Clock, random: Random) {
@@ -74,18 +69,14 @@ export class SlowStart {
     const startMs = Math.max(leastStartMs, Math.min(mostStartMs, downMs * startShare));
     // All attempts are sent before the first of them expires.
     const patienceMs = Math.min(...groups.map(({ expiresAt }) => expiresAt)) - now;
-    const gapMs = Math.min(longestPlannedMs, Math.min(startMs, boundMs, patienceMs) / left);
-    const lastAt = now + firstMs;
-    this.#phase = {
-      scope,
-      gapMs,
-      leastGapMs: leastShare * gapMs,
-      lastAt,
-      share: 0,
-      left,
-      endsAt: lastAt + boundMs,
-      unanswered: 0,
-    };
+    this.#gapMs = Math.min(longestPlannedMs, Math.min(startMs, boundMs, patienceMs) / left);
+    this.#leastGapMs = leastShare * this.#gapMs;
+    this.#scope = scope;
+    this.#lastAt = now + firstMs;
+    this.#share = 0;
+    this.#left = left;
+    this.#endsAt = this.#lastAt + boundMs;
+    this.#unanswered = 0;
   }
 
   /** Measures an outage from now on only: before, the device itself was offline. */
@@ -95,48 +86,43 @@ export class SlowStart {
 
   /** Whether it is under way, for this endpoint or, without one, at all. */
   isUnderWay(endpoint?: string): boolean {
-    const { scope } = this.#phase ?? {};
+    const scope = this.#scope;
     if (scope === undefined) return false;
     return endpoint === undefined || scope === everything || scope === endpoint;
   }
 
   stop(): void {
-    this.#phase = undefined;
+    this.#scope = undefined;
   }
 
   /** When the next attempt may be sent to this endpoint; `-Infinity` if none has to wait. */
   nextAt(endpoint: string): number {
-    const phase = this.#phase;
-    if (!phase || !this.isUnderWay(endpoint)) return -Infinity;
-    const { gapMs, lastAt, share, left, endsAt, unanswered } = phase;
-    const overdue = unanswered - Math.floor(fastMs / gapMs);
-    const paceMs = Math.min(longestGapMs, gapMs * 2 ** Math.max(0, overdue));
-    const mostMs = (endsAt - lastAt) / Math.max(1, left);
-    return Math.min(endsAt, lastAt + share * Math.min(paceMs, mostMs));
+    if (!this.isUnderWay(endpoint)) return -Infinity;
+    const overdue = this.#unanswered - Math.floor(fastMs / this.#gapMs);
+    const paceMs = Math.min(longestGapMs, this.#gapMs * 2 ** Math.max(0, overdue));
+    const mostMs = (this.#endsAt - this.#lastAt) / Math.max(1, this.#left);
+    return Math.min(this.#endsAt, this.#lastAt + this.#share * Math.min(paceMs, mostMs));
   }
 
   /** Counts an attempt that is sent. @returns whether it is part of the slow start: then call `finish` once. */
   advance(endpoint: string): boolean {
-    const phase = this.#phase;
-    if (!phase || !this.isUnderWay(endpoint)) return false;
-    phase.lastAt = Math.max(this.nextAt(endpoint), this.#clock.now() - lateMs);
-    phase.share = between(this.#random, 0.5, 1.5);
-    phase.left--;
-    phase.unanswered++;
+    if (!this.isUnderWay(endpoint)) return false;
+    this.#lastAt = Math.max(this.nextAt(endpoint), this.#clock.now() - lateMs);
+    this.#share = between(this.#random, 0.5, 1.5);
+    this.#left--;
+    this.#unanswered++;
     return true;
   }
 
   /** Counts an attempt that has its answer, or that is no longer in flight. */
   finish(): void {
-    if (this.#phase?.unanswered) this.#phase.unanswered--;
+    this.#unanswered = Math.max(0, this.#unanswered - 1);
   }
 
   /** Adapts the gap to the latency of an answer, or to a failure. */
   observe(isFast: boolean, latencyMs: number): void {
-    const phase = this.#phase;
-    if (!phase) return;
-    phase.gapMs = isFast
-      ? Math.max(phase.leastGapMs, kept * phase.gapMs)
-      : Math.max(phase.gapMs, Math.min(longestGapMs, latencyFactor * latencyMs));
+    this.#gapMs = isFast
+      ? Math.max(this.#leastGapMs, kept * this.#gapMs)
+      : Math.max(this.#gapMs, Math.min(longestGapMs, latencyFactor * latencyMs));
   }
 }

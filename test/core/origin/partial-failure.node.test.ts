@@ -217,20 +217,6 @@ describe('an outage that another tab has found', () => {
   });
 });
 
-test('what was broken beside its origin stays down when all of that comes back', async () => {
-  const { admission, send } = openOrigin();
-  send('widget', 'outage', 1);
-  send('orders', 'success', 1);
-  send('widget', 'outage', 1);
-  for (const endpoint of ['orders', 'carts', 'stock']) send(endpoint, 'outage', 1);
-  expect(admission.origin.health.isDown('products')).toBe(true);
-  send('products', 'success', 1);
-  expect([
-    admission.origin.health.isDown('widget'),
-    admission.origin.health.isDown('orders'),
-  ]).toEqual([true, false]);
-});
-
 test('a broken endpoint that is let go with the others, and fails slowly, slows none of them down', async () => {
   const { ask, send, advance } = openOrigin();
   for (const endpoint of ['a', 'b', 'c', 'd', 'e']) send(endpoint, 'outage');

@@ -100,15 +100,13 @@ export class OriginHealth {
     return [...this.#endpoints.values()].filter(({ outage }) => outage);
   }
 
-  /** The health of an endpoint; undefined if it has not failed. */
-  of(endpoint: string): Health | undefined {
-    return this.#endpoints.get(endpoint);
+  isAnyDown(): boolean {
+    return this.down().length > 0;
   }
 
-  isAnyDown(): boolean {
-    if (this.#origin.outage) return true;
-    for (const { outage } of this.#endpoints.values()) if (outage) return true;
-    return false;
+  /** The health of the origin, or of an endpoint; undefined if that has not failed. */
+  of(scope: string): Health | undefined {
+    return scope === everything ? this.#origin : this.#endpoints.get(scope);
   }
 
   /** Whether an endpoint or its origin is down. */
@@ -203,7 +201,7 @@ export class OriginHealth {
 
   /** Ends an outage: another tab has found the recovery. */
   recover(scope: string): Recovery | undefined {
-    const health = scope === everything ? this.#origin : this.#endpoints.get(scope);
+    const health = this.of(scope);
     const ended = health && this.#end(health);
     this.#recordAnswer(scope, this.#clock.now());
     return ended;
@@ -287,7 +285,7 @@ export class OriginHealth {
 
   #findOrOpen(scope: string): Health {
     const endpoints = this.#endpoints;
-    const known = scope === everything ? this.#origin : endpoints.get(scope);
+    const known = this.of(scope);
     if (known) return known;
     // The oldest endpoint that is up makes room.
     if (endpoints.size >= maxEndpoints) {
@@ -309,7 +307,7 @@ export class OriginHealth {
     health.begin(this.#clock.now(), isFollowed, isEarly);
     // A countdown that is shown for one of its endpoints stays true.
     for (const one of health === this.#origin ? this.#endpoints.values() : [])
-      health.probes.promise(one.probes.promisedAt());
+      health.probes.promise(one.probes.promisedAt);
     this.#onOutage?.(health.scope);
     return true;
   }
@@ -317,10 +315,9 @@ export class OriginHealth {
   /** Ends an outage. */
   #end(health: Health): Recovery | undefined {
     const now = this.#clock.now();
-    // Endpoints that went down with the origin recover with it. Those that were broken by themselves stay down.
+    // Endpoints recover with their origin. One that is broken by itself is down again with its next failure.
     if (health === this.#origin && health.outage)
-      for (const own of this.#endpoints.values())
-        if (!this.isBroken(own.scope)) this.#announce(own, own.release(now));
+      for (const own of this.#endpoints.values()) this.#announce(own, own.release(now));
     return this.#announce(health, health.end(now));
   }
 

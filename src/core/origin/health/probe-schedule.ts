@@ -18,8 +18,6 @@ const shortestIdleMs = 5000;
 const longestIdleMs = 30_000;
 /** After this time without an answer to a probe, the next one may be sent. */
 const longestProbeMs = 15_000;
-/** An outage that begins this soon after another one continues it. */
-const sameMs = 10_000;
 /** The last probe is sent this long before a wait expires. More of them would keep a recovering server down. */
 export const lastChanceMs = 3000;
 /** No last probe is sent if another one was sent this shortly before the expiry. */
@@ -32,8 +30,6 @@ interface Plan {
   readonly foregroundAt: number;
   readonly backgroundAt: number;
   readonly idleAt: number;
-  /** The time that the user was shown for the next probe, which is sent no later. */
-  promisedAt: number;
 }
 
 /** Decides when something that is down is probed. */
@@ -44,9 +40,10 @@ export class ProbeSchedule {
   #plan: Plan | undefined;
   /** The probe in flight. */
   #probe: object | undefined;
+  /** The time that the user was shown for the next probe, which is sent no later; `Infinity` without one. */
+  promisedAt: number = Infinity;
   #count = 0;
   #beganAt = 0;
-  #closedAt = -Infinity;
   /** When the last probe was sent or, before the first, the outage began. */
   startedAt: number = -Infinity;
   #hastenedAt = -Infinity;
@@ -56,10 +53,10 @@ export class ProbeSchedule {
     this.#random = random;
   }
 
-  /** Starts an outage, or continues a recent one. `isEarly`: a fast retry has found it, before the usual retry. */
+  /** Starts an outage. `isEarly`: a fast retry has found it, before the usual retry. */
   begin(isEarly: boolean): void {
     const now = this.#clock.now();
-    if (now - this.#closedAt > sameMs) this.#restart(now);
+    this.#restart(now);
     this.startedAt = now;
     this.#planFrom(now, isEarly ? now + between(this.#random, ...earlyGap) : undefined);
   }
@@ -67,7 +64,7 @@ export class ProbeSchedule {
   /** Ends the outage. */
   close(): void {
     this.#plan = this.#probe = undefined;
-    this.#closedAt = this.#clock.now();
+    this.promisedAt = Infinity;
   }
 
   /** When the next probe is due. `expiresAt`: when the first wait of a user expires; a last probe is sent before. */
@@ -80,7 +77,7 @@ export class ProbeSchedule {
     const plan = this.#plan;
     if (!plan) return Infinity;
     const at = isForeground ? Math.min(plan.foregroundAt, lastChanceAt) : plan.backgroundAt;
-    return Math.min(plan.promisedAt, at);
+    return Math.min(this.promisedAt, at);
   }
 
   /** The same while no request waits, and a user sees a failure. */
@@ -88,14 +85,9 @@ export class ProbeSchedule {
     return this.#probe ? this.startedAt + longestProbeMs : (this.#plan?.idleAt ?? Infinity);
   }
 
-  /** The time that the user was shown for the next probe; `Infinity` without one. */
-  promisedAt(): number {
-    return this.#plan?.promisedAt ?? Infinity;
-  }
-
   /** Makes the next probe due no later than this. */
   promise(at: number): void {
-    if (this.#plan) this.#plan.promisedAt = Math.min(this.#plan.promisedAt, at);
+    if (this.#plan) this.promisedAt = Math.min(this.promisedAt, at);
   }
 
   /** Whether a probe is in flight, and has not exceeded `longestProbeMs`. */
@@ -113,6 +105,7 @@ export class ProbeSchedule {
     const startedAt = this.#clock.now();
     const own = (this.#probe = {});
     this.#plan = undefined;
+    this.promisedAt = Infinity;
     this.startedAt = startedAt;
     return (hasFailed, isUnused) => {
       // A later probe or another outage has replaced it.
@@ -133,9 +126,10 @@ export class ProbeSchedule {
     const lastAt = isCertain ? this.#hastenedAt : Math.max(this.startedAt, this.#hastenedAt);
     if (isCertain) this.#hastenedAt = now;
     this.#restart(now);
-    const at = Math.min(Math.max(now, lastAt + shortestGapMs), this.promisedAt());
+    const at = Math.min(Math.max(now, lastAt + shortestGapMs), this.promisedAt);
     this.#probe = undefined;
-    this.#plan = { foregroundAt: at, backgroundAt: at, idleAt: at, promisedAt: at };
+    this.#plan = { foregroundAt: at, backgroundAt: at, idleAt: at };
+    this.promisedAt = at;
   }
 
   #restart(now: number): void {
@@ -153,8 +147,8 @@ export class ProbeSchedule {
       foregroundAt: Math.max(now, foregroundAt),
       backgroundAt: now + leastMs + share * (mostMs - leastMs),
       idleAt: now + idleMs * (0.75 + share / 2),
-      promisedAt: Infinity,
     };
+    this.promisedAt = Infinity;
   }
 
   #gapMs(): number {
