@@ -8,6 +8,8 @@ import {
   isDone,
   isFound,
   isKill,
+  type Likely,
+  type Plan,
   planPath,
   readResults,
   type Result,
@@ -17,11 +19,9 @@ import {
 
 const isTest = (name: string): boolean => /\.test\.tsx?$/.test(name);
 
-/** Properties and models take long, and longer where they fail: they see only what others leave. */
-const cost = (path: string): number => {
-  const text = readFileSync(path, 'utf8');
-  return text.length + (/'fast-check'|chaos|storm/.test(text) ? 1e9 : 0);
-};
+/** Properties and models take long, and longer where they fail: they see only what all others leave. */
+const isSlow = (path: string): boolean =>
+  /asyncProperty|chaos|storm/.test(readFileSync(path, 'utf8'));
 
 const filesIn = (path: string): readonly string[] =>
   isTest(path)
@@ -30,9 +30,12 @@ const filesIn = (path: string): readonly string[] =>
         .filter(isTest)
         .map((name) => `${path}/${name}`);
 
-/** The files of tests of a folder, those of its own first, and the cheap ones before the others. */
-const testsOf = ({ tests }: Folder): readonly string[] =>
-  tests.flatMap((path) => filesIn(path).toSorted((a, b) => cost(a) - cost(b)));
+/** The files of tests of a folder: those of its own first, and the short ones before the others. */
+function testsOf({ tests }: Folder): readonly string[] {
+  const size = (path: string): number => statSync(path).size;
+  const all = tests.flatMap((path) => filesIn(path).toSorted((a, b) => size(a) - size(b)));
+  return all.toSorted((a, b) => Number(isSlow(a)) - Number(isSlow(b)));
+}
 
 export interface Found {
   readonly mutants: readonly Mutant[];
@@ -62,7 +65,15 @@ export async function runFolder(folder: Folder, until: number): Promise<Found> {
     testsOf(folder).map((test) => [test, hashOf(readFileSync(test, 'utf8'))] as const),
   );
   const results = resultsPath(folder.name);
-  writePlan(folder.name, { results, code, keys, tests });
+  const plan = { results, code, keys, tests };
+  const likely = findLikely(plan);
+  const likelyTests = new Set(Object.values(likely).map(({ test }) => test));
+  if (likelyTests.size > 0) {
+    console.log(`${folder.name}: ${Object.keys(likely).length} were found before`);
+    writePlan(folder.name, { ...plan, likely });
+    if (!(await runVitest(folder.name, [...likelyTests], results, until))) mustGoOn(results, tests);
+  }
+  writePlan(folder.name, { ...plan, likely: {} });
 
   for (let isOver = false; !isOver && Date.now() < until;) {
     const open = openTests(results, keys, tests);
@@ -98,6 +109,25 @@ export async function runFolder(folder: Folder, until: number): Promise<Found> {
     else uncovered.push(mutant);
   }
   return { mutants, killed, survived, uncovered, failed, left };
+}
+
+/** For the mutants that none has found: the test that has found each before, whatever has changed since. */
+function findLikely({ results, keys, tests }: Omit<Plan, 'likely'>): Record<string, Likely> {
+  const known = readResults(results);
+  const withoutText = (key: string): string => key.replace(/^.*:/, '');
+  const killers = new Map<string, Likely>();
+  for (const [key, byTest] of known)
+    for (const { end, test, by } of byTest.values())
+      if (end === 'killed' && by !== undefined && test in tests)
+        killers.set(withoutText(key), { test, by });
+  const open = Object.values(keys).filter((key) => !isFound(known.get(key), tests));
+  return Object.fromEntries(
+    open.flatMap((key) => {
+      const killer = killers.get(withoutText(key));
+      const isOpen = killer && !isDone(known.get(key)?.get(killer.test), tests[killer.test]);
+      return isOpen ? [[key, killer] as const] : [];
+    }),
+  );
 }
 
 /** The files of tests that have not said yet what they make of a mutant that none has found. */
