@@ -22,7 +22,10 @@ export function fixBody(body: Given, boundary: () => string): FixedBody {
       return new URLSearchParams(body as URLSearchParams);
     case 'Blob':
     case 'File':
-      return body as Blob;
+      // Without its name and its date, which are not sent, and would make another body of it after a reload.
+      return composeOf((body as Blob).slice(0, (body as Blob).size, (body as Blob).type), [
+        body as Blob,
+      ]);
     case 'ArrayBuffer':
       return (body as ArrayBuffer).slice(0);
     case 'ReadableStream':

@@ -17,6 +17,12 @@ afterEach(() => {
 
 const draft: ApiProfile = { match: origin, idempotency: profiles.draft };
 
+const formOf = (...entries: readonly (readonly [string, string | File])[]): FormData => {
+  const form = new FormData();
+  for (const [name, value] of entries) form.append(name, value);
+  return form;
+};
+
 /** Sends what `body` makes in each of two attempts; tells the content type and the bytes of both. */
 async function sendTwice(body: (attempt: number) => BodyInit | null, init: RequestInit = {}) {
   const server = fakeServer(refuse, answer());
@@ -316,25 +322,46 @@ test('a body that has only grown is another body', async () => {
   expect(warnings).toHaveLength(1);
 });
 
-test('a file of a form that can no longer be read is named', async () => {
-  class Gone extends File {
-    override slice(): Blob {
-      throw new DOMException('It is gone.', 'NotReadableError');
-    }
+/** A file that was moved since it was chosen: nothing of it can be read. */
+class Gone extends File {
+  override slice(...range: readonly [number?, number?, string?]): Blob {
+    const arrayBuffer = (): Promise<never> =>
+      Promise.reject(new DOMException('It is gone.', 'NotReadableError'));
+    return Object.assign(super.slice(...range), { arrayBuffer });
   }
-  const form = new FormData();
-  form.set('size', 'M');
-  form.set('photo', new Gone(['x'], 'kite.jpg'));
+}
+
+test.each<[string, (file: File) => BodyInit]>([
+  ['of a form', (file) => formOf(['size', 'M'], ['photo', file])],
+  ['that is the body', (file) => file],
+])('a file %s that can no longer be read is named', async (_, make) => {
   const server = fakeServer(refuse);
   const { submit } = createSubmitter(server.fetch, [draft]);
-  const { error, attempts } = await submit((fetch) =>
-    fetch(origin, { method: 'POST', body: form }),
-  );
+  const body = make(new Gone(['x'], 'kite.jpg'));
+  const { error, attempts } = await submit((fetch) => fetch(origin, { method: 'POST', body }));
   expect(error).toHaveProperty(
     'message',
     'The file "kite.jpg" was changed, moved or removed. Select it again.',
   );
   expect(attempts).toBe(1);
+});
+
+test('a file is known after a reload by its bytes and its type, not by its name and its date', async () => {
+  const digest = async (body: unknown): Promise<string> => {
+    const { name, lastModified, type } = body as Partial<File>;
+    return JSON.stringify([name, lastModified, type, await (body as File).text()]);
+  };
+  const known = JSON.stringify([undefined, undefined, 'text/css', 'a']);
+  const past = [
+    { id: '', target: `POST ${origin}/`, key: submissionKey, sentAt: 1, digest: known },
+  ];
+  const server = fakeServer(answer());
+  const { submit } = createSubmitter(server.fetch, [draft]);
+  const body = new File(['a'], 'new.css', { lastModified: 2, type: 'text/css' });
+  const run = { wasSent: true, past, digest };
+  const { error } = await submit((fetch) => fetch(origin, { method: 'POST', body }), run);
+  expect(error).toBeUndefined();
+  expect(await server.requests[0]?.text()).toBe('a');
 });
 
 test('a body that cannot be read the next time is not needed: what was sent first is sent', async () => {
