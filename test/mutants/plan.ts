@@ -11,6 +11,15 @@ export interface Plan {
   readonly keys: Readonly<Record<string, string>>;
   /** Files of tests, each with the hash of its text, in the order in which they run. */
   readonly tests: Readonly<Record<string, string>>;
+  /** Mutants by their keys, each with the test that has found it before. If there are any, only these are tried. */
+  readonly likely: Readonly<Record<string, Likely>>;
+}
+
+/** A test that has found a mutant before, in another text of its own file or of that of the mutant. */
+export interface Likely {
+  readonly test: string;
+  /** The name of the test within its file. */
+  readonly by: string;
 }
 
 /**

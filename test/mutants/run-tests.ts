@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { instrument, type Mutant } from './instrument.ts';
 import type { Folder } from './folders.ts';
 import {
@@ -9,6 +8,8 @@ import {
   isDone,
   isFound,
   isKill,
+  type Likely,
+  type Plan,
   planPath,
   readResults,
   type Result,
@@ -18,20 +19,9 @@ import {
 
 const isTest = (name: string): boolean => /\.test\.tsx?$/.test(name);
 
-/**
- * Properties, models and processes take long, and longer where they fail: they see only what others leave. Tests that several
- * files share are in a module beside them.
- */
-const cost = (path: string): number => {
-  const text = readFileSync(path, 'utf8');
-  const shared = [...text.matchAll(/from '\.\/([^']+)'/g)].map(([, name = '']) =>
-    readFileSync(join(dirname(path), name), 'utf8'),
-  );
-  return (
-    [text, ...shared].join('').length +
-    (/'fast-check'|'node:child_process'|chaos|storm/.test(text) ? 1e9 : 0)
-  );
-};
+/** Properties, models and processes take long, and longer if they fail. They see only the mutants that all others leave. */
+const isSlow = (path: string): boolean =>
+  /asyncProperty|node:child_process|chaos|storm/.test(readFileSync(path, 'utf8'));
 
 const filesIn = (path: string): readonly string[] =>
   isTest(path)
@@ -40,9 +30,12 @@ const filesIn = (path: string): readonly string[] =>
         .filter(isTest)
         .map((name) => `${path}/${name}`);
 
-/** The files of tests of a folder, those of its own first, and the cheap ones before the others. */
-const testsOf = ({ tests }: Folder): readonly string[] =>
-  tests.flatMap((path) => filesIn(path).toSorted((a, b) => cost(a) - cost(b)));
+/** The files of tests of a folder: those of its own first, and the short ones before the others. */
+function testsOf({ tests }: Folder): readonly string[] {
+  const size = (path: string): number => statSync(path).size;
+  const all = tests.flatMap((path) => filesIn(path).toSorted((a, b) => size(a) - size(b)));
+  return all.toSorted((a, b) => Number(isSlow(a)) - Number(isSlow(b)));
+}
 
 export interface Found {
   readonly mutants: readonly Mutant[];
@@ -72,7 +65,15 @@ export async function runFolder(folder: Folder, until: number): Promise<Found> {
     testsOf(folder).map((test) => [test, hashOf(readFileSync(test, 'utf8'))] as const),
   );
   const results = resultsPath(folder.name);
-  writePlan(folder.name, { results, code, keys, tests });
+  const plan = { results, code, keys, tests };
+  const likely = findLikely(plan);
+  const likelyTests = new Set(Object.values(likely).map(({ test }) => test));
+  if (likelyTests.size > 0) {
+    console.log(`${folder.name}: ${Object.keys(likely).length} were found before`);
+    writePlan(folder.name, { ...plan, likely });
+    if (!(await runVitest(folder.name, [...likelyTests], results, until))) mustGoOn(results, tests);
+  }
+  writePlan(folder.name, { ...plan, likely: {} });
 
   for (let isOver = false; !isOver && Date.now() < until;) {
     const open = openTests(results, keys, tests);
@@ -108,6 +109,25 @@ export async function runFolder(folder: Folder, until: number): Promise<Found> {
     else uncovered.push(mutant);
   }
   return { mutants, killed, survived, uncovered, failed, left };
+}
+
+/** For the mutants that none has found: the test that has found each before, whatever has changed since. */
+function findLikely({ results, keys, tests }: Omit<Plan, 'likely'>): Record<string, Likely> {
+  const known = readResults(results);
+  const withoutText = (key: string): string => key.replace(/^.*:/, '');
+  const killers = new Map<string, Likely>();
+  for (const [key, byTest] of known)
+    for (const { end, test, by } of byTest.values())
+      if (end === 'killed' && by !== undefined && test in tests)
+        killers.set(withoutText(key), { test, by });
+  const open = Object.values(keys).filter((key) => !isFound(known.get(key), tests));
+  return Object.fromEntries(
+    open.flatMap((key) => {
+      const killer = killers.get(withoutText(key));
+      const isOpen = killer && !isDone(known.get(key)?.get(killer.test), tests[killer.test]);
+      return isOpen ? [[key, killer] as const] : [];
+    }),
+  );
 }
 
 /** The files of tests that have not said yet what they make of a mutant that none has found. */

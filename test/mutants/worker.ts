@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import fc from 'fast-check';
 import { type RunnerTestFile, type RunnerTestCase, TestRunner, vi } from 'vitest';
 import { startTests } from 'vitest/internal/browser';
 import { append, isDone, isFound, type Plan, readPlan, readResults, type Result } from './plan.ts';
@@ -21,11 +22,16 @@ Reflect.set(globalThis, '__stryker__', switches);
 /** So many times as often as without a mutant may its code be passed: more is a loop without an end. */
 const mostTimes = 100;
 const leastHits = 10_000;
-/** A mutant may wait for ever: longer than its tests take without it, and no longer than that. */
-const timeoutOf = (tests: readonly RunnerTestCase[]): number =>
-  Math.max(5000, 20 * Math.max(...tests.map(({ result }) => result?.duration ?? 0)));
+/** A mutant may wait for ever: a test of it has so many times as long as without it, and at least so many ms. */
+const mostDurations = 20;
+const leastTimeoutMs = 5000;
+/** So many tests that have found its neighbours are tried before all others. */
+const mostRecent = 4;
 /** So many kills are checked together. */
 const killsAtOnce = 20;
+
+// That a property fails is enough: the smallest example takes as long again as many mutants.
+fc.configureGlobal({ endOnFailure: true });
 
 const nameOf = (path: string): string => relative(process.cwd(), path);
 
@@ -65,10 +71,12 @@ export default class MutantRunner extends TestRunner {
   }
 
   #openFor(test: string): readonly (readonly [id: string, key: string])[] {
-    const { results, keys, tests } = this.#plan;
+    const { results, keys, tests, likely } = this.#plan;
     const known = readResults(results);
+    const isFirst = Object.keys(likely).length > 0;
     return Object.entries(keys).filter(([, key]) => {
       const own = known.get(key);
+      if (isFirst && likely[key]?.test !== test) return false;
       return !isFound(own, tests) && !isDone(own?.get(test), tests[test]);
     });
   }
@@ -89,15 +97,14 @@ export default class MutantRunner extends TestRunner {
   // oxlint-disable-next-line typescript/no-misused-promises -- Vitest waits for it
   override async onAfterRunFiles(files: RunnerTestFile[]): Promise<void> {
     super.onAfterRunFiles(files);
-    // A test may leave a clock of its own behind.
+    // The reports of the tests are sent in their own time, which the last test may have left faked.
     vi.useRealTimers();
-    // The reports of the tests are sent in their own time.
     await new Promise((resolve) => setTimeout(resolve, 300));
     for (const file of files) await this.#runMutants(file);
   }
 
   async #runMutants(file: RunnerTestFile): Promise<void> {
-    const { results, tests } = this.#plan;
+    const { results, tests, likely } = this.#plan;
     const test = nameOf(file.filepath);
     const hash = tests[test] ?? '';
     const open = this.#openFor(test);
@@ -113,6 +120,8 @@ export default class MutantRunner extends TestRunner {
     const { static: always = {}, perTest = {} } = switches.mutantCoverage ?? {};
     const before = readResults(results);
     let hasKilled = false;
+    /** The tests that have found the mutants before this one: it stands beside them. */
+    let recent: readonly RunnerTestCase[] = [];
     let kills: { key: string; killer: readonly RunnerTestCase[] }[] = [];
     /** A kill counts only where its tests pass without it, in the same process and after it. */
     const checkKills = async (): Promise<boolean> => {
@@ -128,17 +137,28 @@ export default class MutantRunner extends TestRunner {
       return isSound;
     };
     for (const [id, key] of open) {
-      const passing = cases.filter((one) => always[id] || perTest[one.id]?.[id]);
+      const by = likely[key]?.by;
+      const isPassing = (one: RunnerTestCase): boolean => !!(always[id] || perTest[one.id]?.[id]);
+      const passing = cases.filter((one) => isPassing(one) && (by ?? one.name) === one.name);
       if (passing.length === 0) {
-        record(key, 'uncovered');
+        if (by === undefined) record(key, 'uncovered');
         continue;
       }
       const isSpoilt = before.get(key)?.get(test)?.end === 'poisoned';
       record(key, 'began');
       const hits = cases.reduce((sum, one) => sum + (perTest[one.id]?.[id] ?? 0), always[id] ?? 0);
-      const killer = await this.#run(file.filepath, passing, { id, hits, isStatic: id in always });
-      if (killer) kills.push({ key, killer });
-      else record(key, 'survived', `${passing.length}`);
+      const options = { id, hits, isStatic: id in always };
+      const first = passing.filter((one) => recent.includes(one));
+      const rest = passing.filter((one) => !recent.includes(one));
+      const killer =
+        (first.length > 0 && (await this.#run(file.filepath, first, options))) ||
+        (rest.length > 0 && (await this.#run(file.filepath, rest, options)));
+      if (killer) {
+        const own = cases.filter((one) => one.id === killer[0]?.id);
+        recent = [...new Set([...own, ...recent])].slice(0, mostRecent);
+        kills.push({ key, killer });
+      }
+      if (!killer && by === undefined) record(key, 'survived', `${passing.length}`);
       if (kills.length >= (isSpoilt ? 1 : killsAtOnce) && !(await checkKills())) return;
     }
     if (await checkKills()) record('', 'survived');
@@ -160,8 +180,9 @@ export default class MutantRunner extends TestRunner {
     switches.hitLimit = Math.max(leastHits, hits * mostTimes);
     switches.activeMutant = id;
     const strayBefore = stray;
-    const timeout = timeoutOf(tests);
-    const runner = new Rerun({ ...this.config, testTimeout: timeout, hookTimeout: timeout });
+    const longestMs = Math.max(...tests.map(({ result }) => result?.duration ?? 0));
+    const testTimeout = Math.max(leastTimeoutMs, mostDurations * longestMs);
+    const runner = new Rerun({ ...this.config, testTimeout, hookTimeout: testTimeout });
     // Vitest sets both of its own runner, and has no other way to them.
     Object.defineProperty(runner, 'moduleRunner', { value: Reflect.get(this, 'moduleRunner') });
     Object.defineProperty(runner, '_otel', { value: Reflect.get(this, '_otel') });

@@ -27,7 +27,7 @@ const command =
 
 /** Runs the suites that claim to hold a fault with it in the source, until the first test fails. */
 function plant({ suites }: Fault, code: Record<string, string>): string | undefined {
-  writePlan('planted', { results: '', code, keys: {}, tests: {} });
+  writePlan('planted', { results: '', code, keys: {}, tests: {}, likely: {} });
   for (const suite of suites) {
     const failed = runSuite(suite).find(({ status }) => status === 'failed');
     if (failed) return `${suite}: ${failed.fullName.trim()}`;

@@ -22,7 +22,7 @@ export function fixBody(body: Given, boundary: () => string): FixedBody {
       return new URLSearchParams(body as URLSearchParams);
     case 'Blob':
     case 'File':
-      // Without its name and its date, which are not sent.
+      // Without its name and its date, which are not sent, and would make another body of it after a reload.
       return composeOf((body as Blob).slice(0, (body as Blob).size, (body as Blob).type), [
         body as Blob,
       ]);
@@ -51,7 +51,6 @@ function refuseBody(what: string, remedy: string): never {
 /** Whether a body, given once more, still has the bytes that were fixed. */
 export async function isSameBody(fixed: FixedBody, body: Given): Promise<boolean> {
   const again = fixBody(body, () => boundaryOf(fixed) ?? '');
-  if (typeof fixed === 'string' || fixed === null) return again === fixed;
   const [before, now] = await Promise.all([bytesOf(fixed), bytesOf(again)]);
   return before.length === now.length && before.every((byte, index) => byte === now[index]);
 }
@@ -65,12 +64,10 @@ const bytesOf = async (body: FixedBody): Promise<Uint8Array> =>
  * read before it is sent.
  */
 function toMultipart(form: FormData, boundary: string): Blob {
-  const entries = [...form];
-  const parts = entries.flatMap(([name, value]) => partOf(boundary, name, value));
-  const files = entries.map(([, value]) => value).filter((value) => typeof value !== 'string');
+  const parts = [...form].flatMap(([name, value]) => partOf(boundary, name, value));
   // A Blob lowers the case of its type, and so must the boundary be.
   const type = `multipart/form-data; boundary=${boundary}`;
-  return composeOf(new Blob([...parts, `--${boundary}--\r\n`], { type }), files);
+  return composeOf(new Blob([...parts, `--${boundary}--\r\n`], { type }), filesIn(form));
 }
 
 function partOf(boundary: string, name: string, value: FormDataEntryValue): BlobPart[] {
@@ -99,10 +96,10 @@ export interface TakenFields {
 }
 
 /** Takes these fields out of a body: of JSON given as text, of a FormData, or of URLSearchParams. */
-export function takeFields(given: Given, paths: readonly string[]): TakenFields {
+export function takeFields(given: Given, paths: readonly string[] | undefined): TakenFields {
   const fields: [string, FormDataEntryValue][] = [];
   let body = given;
-  if (paths.length === 0) return { given, body, fields };
+  if (!paths) return { given, body, fields };
   if (typeof body === 'string')
     for (const path of paths) {
       const value = readBodyText(body, path);
@@ -122,7 +119,6 @@ export function takeFields(given: Given, paths: readonly string[]): TakenFields 
 
 /** Puts the fields of the body that was given now into the one that was fixed. */
 export function putFields(fixed: FixedBody, { given, body, fields }: TakenFields): FixedBody {
-  if (fields.length === 0) return fixed;
   if (typeof fixed === 'string') {
     if (fixed === body) return given as string;
     return fields.reduce(
@@ -136,6 +132,6 @@ export function putFields(fixed: FixedBody, { given, body, fields }: TakenFields
   if (boundary === undefined) return fixed;
   const { type } = fixed as Blob;
   const parts = fields.flatMap(([name, value]) => partOf(boundary, name, value));
-  const files = fields.map(([, value]) => value).filter((value) => typeof value !== 'string');
+  const files = fields.flatMap(([, value]) => filesIn(value));
   return composeOf(new Blob([...parts, fixed as Blob], { type }), [...files, ...filesIn(fixed)]);
 }

@@ -1,10 +1,11 @@
 import type { IdempotencyProfile } from '../fetch/api.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
+import type { SteadyRequest } from '../fetch/request.ts';
 import { inDevelopment } from '../lib/development.ts';
 import { discard } from '../lib/discard.ts';
 import { callApp, isBoolean, type OnMistake, reporterOf } from '../lib/input/callback.ts';
 import { createError, NotSentError } from '../operation/errors.ts';
-import type { Step } from '../operation/parts/submission.ts';
+import type { Step, Steps } from '../operation/parts/submission.ts';
 import type { Failure, HttpFailure, Processed } from '../policy/outcome.ts';
 import { whyForgotten } from './key.ts';
 import { changeStep } from './steps.ts';
@@ -22,7 +23,7 @@ export async function interpretAnswer(
   given: HttpFailure,
   isByStatus: boolean,
 ): Promise<HttpFailure | undefined> {
-  const profile = attempt.request.api?.idempotency as IdempotencyProfile;
+  const profile = profileOf(attempt.request);
   if (await meansDone(attempt, profile, response)) return undefined;
   const isReplayed = readFlag(response, 'idempotent-replayed', 'idempotency-replayed') === true;
   const call = (option: 'inProgress' | 'shouldRetry'): boolean | undefined =>
@@ -39,7 +40,7 @@ export async function interpretAnswer(
     readFlag(response, 'x-should-retry') ??
     (isReplayed ? false : undefined);
   if (running ?? true) return { ...given, inProgress: true, processed: 'unknown', shouldRetry };
-  const processed = refusalOf(attempt, step, given, isReplayed);
+  const processed = refusalOf(attempt, step, given, isReplayed, profile);
   return { ...given, processed, shouldRetry };
 }
 
@@ -49,18 +50,22 @@ function refusalOf(
   step: Step,
   { processed, status }: HttpFailure,
   isReplayed: boolean,
+  { refusalIsStored }: IdempotencyProfile,
 ): Processed {
-  const { api, operation } = attempt.request;
   if (processed !== 'no') {
-    if (isReplayed) operation.submission?.recordStuck();
+    if (isReplayed) attempt.request.operation.submission?.recordStuck();
     return processed;
   }
   // A stored answer is the answer to its key, also to the attempts before.
-  const isStored = isReplayed || (!!api?.idempotency?.refusalIsStored && storable.includes(status));
+  const isStored = isReplayed || (refusalIsStored && storable.includes(status));
   if (!isStored && mayBeDone(attempt, step.key)) return 'unknown';
   if (!transient.includes(status)) recordRefusal(attempt, step);
   return processed;
 }
+
+/** The profile of the API of a request that has a key. */
+export const profileOf = ({ api }: SteadyRequest): IdempotencyProfile =>
+  api?.idempotency as IdempotencyProfile;
 
 /** Refusals that the API itself gives: a gateway before it, which asks for no key, gives others. */
 const storable: readonly number[] = [400, 402, 409, 410, 422];
@@ -78,8 +83,8 @@ async function meansDone(
   if (!alreadyDone) return false;
   const copy = response.clone();
   // It may throw on a body that it cannot read, and may never settle: then it counts as not given.
-  const answer = (async (): Promise<unknown> => alreadyDone(copy))().catch(() => false);
-  const said = await attempt.awaitApp(answer).catch(() => false);
+  const answer = (async (): Promise<unknown> => alreadyDone(copy))();
+  const said = await attempt.awaitApp(answer).catch(() => {});
   discard(copy);
   return callApp(() => said, isBoolean, mistakeIn(profile, 'alreadyDone'));
 }
@@ -104,12 +109,11 @@ export function mayBeDone({ request, effect }: Attempt, key: string | undefined)
  * Its API has refused a step: no attempt of it was done. If all steps that were sent before this operation were
  * refused, none of them may have been done.
  */
-function recordRefusal({ request, effect }: Attempt, { id }: Step): void {
+function recordRefusal({ request }: Attempt, { id, key }: Step): void {
   const { submission, effects } = request.operation;
-  // The effect of this attempt itself is resolved with the attempt.
-  if (effect) effects.refuse(effect);
+  effects.refuse({ request: '', key });
   changeStep(request, { isRefused: true });
-  const known = [...(request.steps?.known.values() ?? [])];
+  const known = [...(request.steps as Steps).known.values()];
   const isAll = known.every(({ sentAt, isRefused }) => sentAt === undefined || isRefused);
   if (submission?.isEarlier(id) && isAll && !submission.isUnkeyed) submission.recordRefused();
 }
@@ -117,13 +121,13 @@ function recordRefusal({ request, effect }: Attempt, { id }: Step): void {
 /** @throws NotSentError when the request may have been done, and its API may have forgotten its key. */
 export function refuseForgotten(attempt: Attempt, step: Step): void {
   const { request, context } = attempt;
-  const { operation, api } = request;
+  const { operation } = request;
   const { clock } = context;
   const { submission } = operation;
   // A key of its own, or one that follows a refusal, was made when it was first sent.
   const born =
     submission && !step.refusals ? submission : { createdAt: step.sentAt ?? clock.now() };
-  const why = whyForgotten(born, api?.idempotency?.lifetimeMs ?? Infinity, clock);
+  const why = whyForgotten(born, profileOf(request).lifetimeMs ?? Infinity, clock);
   if (!why || !mayBeDone(attempt, step.key)) return;
   const outcome: Failure = { kind: why, processed: 'unknown' };
   const reason =

@@ -6,18 +6,20 @@ type JsonObject = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function parseObject(body: unknown): JsonObject | undefined {
-  if (typeof body !== 'string' || !/^\s*\{/.test(body)) return undefined;
+/** The content of a body that is JSON given as text. */
+function parse(body: unknown): unknown {
+  let content: unknown;
   try {
-    return JSON.parse(body) as JsonObject;
+    content = JSON.parse(body as string);
   } catch {
-    return undefined;
+    // No JSON, or no text.
   }
+  return content;
 }
 
 /** The text that a JSON body carries in the field at this path: names with dots between them. */
 export function readBodyText(body: unknown, path: string): string | undefined {
-  let value: unknown = parseObject(body);
+  let value = parse(body);
   for (const name of path.split('.')) value = isObject(value) ? value[name] : undefined;
   return typeof value === 'string' && value ? value : undefined;
 }
@@ -30,17 +32,17 @@ export function readBodyText(body: unknown, path: string): string | undefined {
  */
 export function insertBodyText(body: FixedBody, path: string, value: string): string {
   const names = path.split('.');
-  let content: unknown = parseObject(body);
+  let content = parse(body);
   let depth = 0;
   for (; depth < names.length - 1; depth++) {
     const inner: unknown = isObject(content) ? content[names[depth] as string] : undefined;
     if (inner === undefined) break;
     content = inner;
   }
-  const [name = '', ...inner] = names.slice(depth);
+  const [name, ...inner] = names.slice(depth) as [string, ...string[]];
   if (!isObject(content) || Object.hasOwn(content, name)) return refuseBody(path);
   const text = body as string;
-  const { openAt } = locate(text, names.slice(0, depth));
+  const { openAt } = locate(text, names);
   const member = inner.reduceRight<unknown>((last, one) => ({ [one]: last }), value);
   const comma = Object.keys(content).length > 0 ? ',' : '';
   return `${text.slice(0, openAt)}${JSON.stringify(name)}:${JSON.stringify(member)}${comma}${text.slice(openAt)}`;
@@ -50,9 +52,10 @@ export function insertBodyText(body: FixedBody, path: string, value: string): st
 export function removeBodyText(text: string, path: string): string {
   const { from, to } = locate(text, path.split('.'));
   const [before, after] = [text.slice(0, from), text.slice(to)];
-  return /^\s*,/.test(after)
-    ? before + after.replace(/^\s*,\s*/, '')
-    : before.replace(/\s*,\s*$/, '') + after;
+  const comma = /^\s*,\s*/.exec(after)?.[0];
+  return comma === undefined
+    ? before.replace(/\s*,\s*$/, '') + after
+    : before + after.slice(comma.length);
 }
 
 /** A position in the text of a JSON object. */
@@ -66,12 +69,13 @@ interface Place {
 
 /** Finds the object or the text at a path in the text of a JSON object. */
 function locate(text: string, path: readonly string[]): Place {
-  let [depth, found, openAt, from] = [0, -1, 0, -1];
+  let [depth, found, openAt] = [0, -1, 0];
+  let from: number | undefined;
   let isNext = true;
   for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[[\]{}]/g)) {
     const to = index + token.length;
     const isString = token.startsWith('"');
-    if (from >= 0 && isString) return { openAt, from, to };
+    if (from !== undefined && isString) return { openAt, from, to };
     if (token === '{' && isNext) {
       openAt = to;
       found++;
@@ -81,7 +85,7 @@ function locate(text: string, path: readonly string[]): Place {
     // A name, in the object that was found last.
     const isName = token.endsWith(':') && depth === found + 1;
     isNext = isName && JSON.parse(token.slice(0, -1)) === path[found];
-    from = isNext && found === path.length - 1 ? index : -1;
+    from = isNext && found === path.length - 1 ? index : undefined;
   }
   return { openAt, from: 0, to: 0 };
 }

@@ -53,10 +53,7 @@ export function deriveKey(key: string, name: string): string {
  * @throws TypeError when the key is empty, too long, or has characters that no header can carry
  *   (RFC 9651 §4.1.6).
  */
-export function serializeKey(
-  key: string,
-  { format = 'structured', maxLength = Infinity }: KeyForm,
-): string {
+export function serializeKey(key: string, { format, maxLength = Infinity }: KeyForm): string {
   const fitting = key.length > maxLength && isUuid(key) ? key.replaceAll('-', '') : key;
   const isWritable =
     format === 'raw' ? /^[!-~](?:[ -~]*[!-~])?$/.test(fitting) : /^[ -~]+$/.test(fitting);
@@ -81,7 +78,7 @@ function fromUuid(uuid: string): Words {
 function toUuid(words: Words): string {
   const [a = 0, b = 0, c = 0, d = 0] = words;
   const own = [a, (b & 0xffff0fff) | 0x4000, (c & 0x3fffffff) | 0x80000000, d];
-  return toHex(own).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  return toHex(own).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 /** Clocks are corrected by up to so much in passing. */

@@ -11,7 +11,7 @@ import { type FixedBody, type Step, stepTarget } from '../operation/parts/submis
 import { untilReady } from '../operation/time-limit.ts';
 import type { Processed } from '../policy/outcome.ts';
 import { boundaryOf, isSameBody, putFields, type TakenFields, takeFields } from './body.ts';
-import { interpretAnswer, refuseForgotten } from './interpret-response.ts';
+import { interpretAnswer, profileOf, refuseForgotten } from './interpret-response.ts';
 import { insertBodyText, readBodyText } from './json-body.ts';
 import { serializeKey } from './key.ts';
 import { bareKey, changeStep, KeyedSteps } from './steps.ts';
@@ -52,10 +52,6 @@ export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
   },
 };
 
-/** The profile that has brought this extension. */
-const profileOf = ({ api }: SteadyRequest): IdempotencyProfile =>
-  api?.idempotency as IdempotencyProfile;
-
 async function addKey(operations: Operations, request: SteadyRequest): Promise<RequestInit> {
   const { operation } = request;
   checkNames(request);
@@ -92,7 +88,7 @@ async function identify(
   ownKey: string | undefined,
 ): Promise<{ readonly step: Step; readonly body: FixedBody }> {
   const { operation, init, method, url } = request;
-  const { fresh = [] } = profileOf(request);
+  const { fresh } = profileOf(request);
   let taken: TakenFields | undefined;
   const body = async (): Promise<BodyInit | null> =>
     (taken ??= takeFields(await readBody(request), fresh)).body;
@@ -105,7 +101,7 @@ async function identify(
   const fixed = step.body ?? null;
   if (step.sentAt !== undefined)
     inDevelopment(() => void checkSame(operations, request, fixed, body));
-  if (fresh.length > 0) await body();
+  if (fresh) await body();
   return { step, body: taken ? putFields(fixed, taken) : fixed };
 }
 
@@ -126,11 +122,11 @@ async function readBody(request: SteadyRequest): Promise<BodyInit | null> {
   if (init.body != null || !given || /^(GET|HEAD)$/.test(method)) return init.body ?? null;
   // Firefox has no `request.body`.
   const copy = given.clone();
-  const type = copy.headers.get('content-type') ?? '';
+  const type = copy.headers.get('content-type');
   // The text of a form has another boundary each time.
-  if (type.includes('form-data')) return copy.formData();
-  const { body: keyField, fresh = [] } = profileOf(request);
-  const isText = keyField !== undefined || (fresh.length > 0 && type.includes('json'));
+  if (type?.includes('form-data')) return copy.formData();
+  const { body: keyField, fresh } = profileOf(request);
+  const isText = keyField !== undefined || (fresh && type?.includes('json'));
   return isText ? copy.text() : copy.arrayBuffer();
 }
 

@@ -19,9 +19,10 @@ export const bareKey = (key: string): string => key.replace(/^"(.*)"$/s, '$1');
 /** Changes the step of a request, for all requests that are the same step. @param sentTo - The rules of the API that it is sent to. */
 export function changeStep(request: SteadyRequest, change: Partial<Step>, sentTo?: KeyRules): void {
   const { step, steps, operation } = request;
-  if (!step || !steps) return;
-  const changed = steps.change(step, change);
-  request.setStep(changed, steps);
+  if (!step) return;
+  const all = steps as Steps;
+  const changed = all.change(step, change);
+  request.setStep(changed, all);
   operation.submission?.recordStep(changed, sentTo);
 }
 
@@ -132,12 +133,13 @@ export class KeyedSteps implements Steps {
   async #create(id: string, request: StepRequest, refusals = 0): Promise<Step> {
     const { target, own, attempt } = request;
     this.#refuseNewKey(request);
-    const ofOperation = this.#submission?.key ?? '';
+    // One without a submission has a key of its own.
+    const ofOperation = this.#submission?.key as string;
     const isFirst = id === '' && refusals === 0;
     const key = own ?? (isFirst ? ofOperation : deriveKey(ofOperation, `${refusals} ${id}`));
     const body = await this.#fix(id, request);
     const digest = await this.#submission?.digest(body);
-    return { id, target, key, attempt, refusals: refusals || undefined, body, digest };
+    return { id, target, key, attempt, refusals, body, digest };
   }
 
   #idOf({ own, name }: StepRequest): string {
@@ -185,7 +187,8 @@ function refuseStep({ own, name, target, attempt }: StepRequest, step: Step): ne
   const [option, value] = own === undefined ? ['step', name] : ['idempotencyKey', own];
   inDevelopment(() => {
     const isAgain = step.attempt === attempt;
-    const kept = isAgain || step.body !== undefined ? '' : ', whose bytes are not kept';
+    // A body that is kept is compared in its own attempt alone.
+    const kept = isAgain ? '' : ', whose bytes are not kept';
     const what =
       step.target !== target ? `another URL, ${shown(step.target)}` : `another body${kept}`;
     const rule = isAgain

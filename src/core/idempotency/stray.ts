@@ -4,11 +4,6 @@ import { inDevelopment } from '../lib/development.ts';
 import type { Operations } from '../operation/operations.ts';
 import { warnOfStray } from './warnings.ts';
 
-const remedy =
-  inDevelopment(
-    () => ' Send it with the fetch or json of the context of its mutationFn, also after an await.',
-  ) ?? '';
-
 /**
  * Records a write without a key, to an API that honours keys, which belongs to no operation. It is made by a mutationFn
  * that awaits something first and then uses the instance, or by code that has nothing to do with a mutation: it is not
@@ -22,7 +17,12 @@ export function recordStray(
   request: SteadyRequest,
 ): Promise<unknown> | undefined {
   const { operation } = request;
-  if (operation.submissionCode || !operation.isLone || request.isRepeatable) return undefined;
+  if (!operation.isLone || request.isRepeatable) return undefined;
+  const remedy =
+    inDevelopment(
+      () =>
+        ' Send it with the fetch or json of the context of its mutationFn, also after an await.',
+    ) ?? '';
   const storing: Promise<void>[] = [];
   for (const execution of operations.executions) {
     if (!execution.isIdle()) continue;

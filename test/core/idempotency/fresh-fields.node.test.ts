@@ -53,9 +53,10 @@ const bodies: Readonly<Record<string, { readonly fresh: string; readonly make: M
   },
 };
 
+/** Of a form, its fields in the order of their names; else the text. */
 const read = async (request: Request): Promise<unknown> => {
   const type = request.headers.get('content-type') ?? '';
-  if (!type.includes('form')) return JSON.parse(await request.text());
+  if (!type.includes('form')) return request.text();
   const entries = [...(await request.formData())].map(async ([name, value]) => [
     name,
     typeof value === 'string' ? value : await value.text(),
@@ -94,6 +95,75 @@ test('of other changes the first bytes are sent, with the new token', async () =
     '{"captcha":"t1","at":1,"id":2}',
     '{"captcha":"t2","at":1,"id":2}',
   ]);
+});
+
+test.each<[string, (text: string) => BodyInit]>([
+  ['a FormData', (size) => form(['captcha', size], ['size', size])],
+  ['URLSearchParams', (size) => new URLSearchParams({ captcha: size, size })],
+])('of other changes of %s the first fields are sent, with the new token', async (_, make) => {
+  const { server, submit } = open(['captcha']);
+  await submit((fetch, attempt) => fetch(origin, { method: 'POST', body: make(`${attempt}`) }));
+  expect(await Promise.all(server.requests.map(read))).toEqual([
+    [
+      ['captcha', '1'],
+      ['size', '1'],
+    ],
+    [
+      ['captcha', '2'],
+      ['size', '1'],
+    ],
+  ]);
+});
+
+test.each<[string, () => BodyInit | null, string]>([
+  ['JSON', () => '{"sku": "kite"}', '{"sku": "kite"}'],
+  ['text', () => 'captcha', 'captcha'],
+  ['a Blob', () => new Blob(['{}']), '{}'],
+  ['nothing', () => null, ''],
+])('a body without the field is sent as it is: %s', async (_, make, text) => {
+  const { server, submit } = open(['captcha']);
+  const { error } = await submit((fetch) => fetch(origin, { method: 'POST', body: make() }));
+  expect(error).toBeUndefined();
+  expect(await Promise.all(server.requests.map((one) => one.text()))).toEqual([text, text]);
+});
+
+test('without the field, of other changes the first bytes are sent, too', async () => {
+  const { server, submit } = open(['captcha']);
+  await submit((fetch, attempt) => fetch(origin, { method: 'POST', body: `{"at":${attempt}}` }));
+  expect(await Promise.all(server.requests.map((one) => one.text()))).toEqual([
+    '{"at":1}',
+    '{"at":1}',
+  ]);
+});
+
+test('where the body had another form first, that is sent again', async () => {
+  const { server, submit } = open(['captcha']);
+  await submit((fetch, attempt) =>
+    fetch(origin, {
+      method: 'POST',
+      body: attempt === 1 ? new Blob(['first']) : new URLSearchParams({ captcha: 'x' }),
+    }),
+  );
+  expect(await Promise.all(server.requests.map((one) => one.text()))).toEqual(['first', 'first']);
+});
+
+test('a file in a field that is given anew is named, too, where it can no longer be read', async () => {
+  class Gone extends File {
+    override slice(): Blob {
+      throw new DOMException('It is gone.', 'NotReadableError');
+    }
+  }
+  const { submit } = open(['captcha']);
+  const { error } = await submit((fetch) =>
+    fetch(origin, {
+      method: 'POST',
+      body: form(['captcha', new Gone(['x'], 'drawn.png')], ['size', 'M']),
+    }),
+  );
+  expect(error).toHaveProperty(
+    'message',
+    'The file "drawn.png" was changed, moved or removed. Select it again.',
+  );
 });
 
 test('beside a key in the body', async () => {

@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import {
+  ageOf,
   createIdempotencyKey,
+  createSubmission,
   deriveKey,
   serializeKey,
+  whyForgotten,
 } from '../../../src/core/idempotency/key.ts';
+import { type Clock, systemClock } from '../../../src/core/lib/clock.ts';
 
 const uuid = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 const key = '8e03978e-40d5-43dd-bc93-6894a57f9324';
@@ -105,6 +109,47 @@ describe('a derived key', () => {
   });
 });
 
+/** A clock that was set back by so much; `undefined`: one that cannot be set back. */
+const clockAt = (nowMs: number, setBackMs?: number): Clock => ({
+  ...systemClock,
+  now: () => nowMs,
+  ...(setBackMs !== undefined && { setBackMs: () => setBackMs }),
+});
+
+describe('a new submission', () => {
+  test.each([
+    ['is as old as it is', undefined, 1000, undefined],
+    ['is as old as it is on a clock that was not set back', 0, 1000, undefined],
+    ['knows the time on the wall, and how far its page is ahead of that', 300, 700, 300],
+  ])('%s', (_, setBackMs, createdAt, aheadMs) => {
+    const submission = createSubmission(clockAt(1000, setBackMs));
+    expect(submission.key).toMatch(uuid);
+    expect(submission).toMatchObject({ createdAt, aheadMs, wasSent: false, past: [] });
+  });
+});
+
+describe('the age of a key', () => {
+  test.each<[string, number | undefined, number | undefined, number]>([
+    ['of a clock that cannot be set back', undefined, undefined, 400],
+    ['of this page, which was set back before', 300, 300, 100],
+    ['of this page, which was set back before and after', 300, 500, 100],
+    ['of an earlier page, which was further ahead', 300, 299, 400],
+  ])('%s', (_, aheadMs, setBackMs, ageMs) => {
+    expect(ageOf({ createdAt: 600, aheadMs }, clockAt(1000, setBackMs))).toBe(ageMs);
+  });
+
+  test.each<[number, number, 'expired' | 'age-unknown' | undefined]>([
+    [1000, 1000, undefined],
+    [1001, 1000, 'expired'],
+    [-60_000, 1000, undefined],
+    [-60_001, 1000, 'age-unknown'],
+    [1e15, Infinity, undefined],
+    [-60_001, Infinity, undefined],
+  ])('a key of %i ms whose API keeps it for %s ms: %s', (ageMs, lifetimeMs, why) => {
+    expect(whyForgotten({ createdAt: -ageMs }, lifetimeMs, clockAt(0))).toBe(why);
+  });
+});
+
 describe('on the wire', () => {
   test.each([
     [key, {}, `"${key}"`],
@@ -113,6 +158,7 @@ describe('on the wire', () => {
     ['a "b" \\c', {}, '"a \\"b\\" \\\\c"'],
     ['a "b" \\c', { format: 'raw' as const }, 'a "b" \\c'],
     [' ~', {}, '" ~"'],
+    ['k', { format: 'raw' as const }, 'k'],
     // Without its dashes it has 32 characters, and is as unique.
     [key, { maxLength: 36 }, `"${key}"`],
     [key, { maxLength: 35 }, '"8e03978e40d543ddbc936894a57f9324"'],
@@ -131,6 +177,9 @@ describe('on the wire', () => {
     ['a ', { format: 'raw' as const }, 'with no space at its ends'],
     [key, { maxLength: 31 }, 'must be at most 31 of the ASCII characters'],
     ['order-17', { maxLength: 7 }, 'must be at most 7 of the'],
+    // Only a UUID is as unique without its dashes.
+    [`x${key}`, { maxLength: 36 }, 'must be at most 36 of the'],
+    [`${key}x`, { maxLength: 36 }, 'must be at most 36 of the'],
   ])('%j, %o is refused: %s', (own, form, message) => {
     expect(() => serializeKey(own, form)).toThrow(TypeError);
     expect(() => serializeKey(own, form)).toThrow(message);

@@ -1,15 +1,27 @@
 import {
   type ApiProfile,
+  classifyOutcomes,
+  createSteadfetch,
   profiles,
+  refreshOn401,
+  retry,
   type IdempotencyRules,
   isNotSentError,
   defineIdempotency,
   limitConcurrency,
 } from 'steadfetch';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { answer, fakeServer, type Handler, origin, refuse } from '../fetch/fake-server.ts';
+import {
+  answer,
+  fakeServer,
+  type Handler,
+  origin,
+  refuse,
+  streaming,
+} from '../fetch/fake-server.ts';
 import { fakeTime, observe, rejectionOf, settled } from '../fetch/observe.ts';
-import { createSubmitter } from '../fetch/submit.ts';
+import { createSubmitter, submissionKey } from '../fetch/submit.ts';
+import type { PastStep, SubmissionFacts } from '../../../src/core/operation/parts/submission.ts';
 
 beforeEach(() => {
   fakeTime();
@@ -58,12 +70,40 @@ describe('still running', () => {
     'a 409 %s: the developer is told of a conflict, or is not',
     async (_, rules, handlers, times) => {
       await send(rules, ...handlers);
-      const said = vi
-        .mocked(console.warn)
-        .mock.calls.filter(([text]) => /answered 409/.test(`${text}`));
-      expect(said).toHaveLength(times);
+      expect(vi.mocked(console.warn).mock.calls).toEqual(
+        times === 0
+          ? []
+          : [
+              [
+                `[steadfetch] POST ${origin} was answered 409, though nothing was sent with its idempotency key before. ` +
+                  `It is taken for "the first request is still running", sent again, and unknown in the end. If it is a ` +
+                  `conflict of the API's own, such as an e-mail address that is taken, say which 409 is none: idempotency: ` +
+                  `defineIdempotency({ ...profiles.draft, inProgress: (response) => response.headers.has('retry-after') }). ` +
+                  `See node_modules/steadfetch/docs/idempotency.md#anti-patterns.`,
+              ],
+            ],
+      );
     },
   );
+
+  test('each request that was answered so is told once', async () => {
+    const { submit } = open({}, answer(409));
+    for (const path of ['/a?x', '/a?y', '/b']) await submit((fetch) => fetch(origin + path, post));
+    expect(
+      vi.mocked(console.warn).mock.calls.map(([text]) => /POST \S+/.exec(`${text}`)?.[0]),
+    ).toEqual([`POST ${origin}/a`, `POST ${origin}/b`]);
+  });
+
+  test('a 409 that the app has read in the answer is a conflict of the API, and final', async () => {
+    const outcomes = classifyOutcomes({ classifyResponse: () => ({ status: 409 }) });
+    const server = fakeServer(answer(200));
+    const { submit } = createSubmitter(server.fetch, [
+      { match: origin, idempotency: profiles.draft, outcomes },
+    ]);
+    const { error, attempts } = await submit((fetch) => fetch(origin, post));
+    expect(attempts).toBe(1);
+    expect(error).toMatchObject({ status: 409, outcome: { inProgress: false, processed: 'no' } });
+  });
 
   test('a 409 that means something else is final', async () => {
     const { error, attempts } = await send({ inProgress: () => false }, answer(409));
@@ -132,6 +172,85 @@ describe('refused', () => {
   test('an attempt that was surely not done leaves no doubt', async () => {
     const { error } = await send({}, answer(425), answer(422));
     expect(error).toMatchObject({ status: 422, outcome: { processed: 'no' } });
+  });
+
+  test.each<[string, number, boolean, 'no' | 'unknown']>([
+    ['422', 422, false, 'no'],
+    ['stored 422', 422, true, 'no'],
+    ['500', 500, false, 'unknown'],
+    ['stored 500', 500, true, 'unknown'],
+    ['409', 409, false, 'unknown'],
+    ['stored 409', 409, true, 'no'],
+  ])(
+    'a %s of a request without a submission is told as what it is',
+    async (_, status, isStored, processed) => {
+      const headers = { 'idempotent-replayed': `${isStored}` };
+      const { fetch } = open({}, answer(status, null, headers));
+      const error = await rejectionOf(fetch(origin, { ...post, idempotencyKey: 'k' }));
+      expect(error).toMatchObject({ status, outcome: { processed } });
+    },
+  );
+
+  test('a 422 of one that was lost before is told as unknown', async () => {
+    const server = fakeServer(refuse, answer(422));
+    const steady = createSteadfetch({
+      fetch: server.fetch,
+      apis: [{ match: origin, idempotency: profiles.draft }],
+    });
+    const init = { ...post, idempotencyKey: 'k' };
+    const run = observe(retry(steady, ({ signal }) => steady.fetch(origin, { ...init, signal })));
+    await vi.runAllTimersAsync();
+    expect(server.requests).toHaveLength(2);
+    expect(run.error).toMatchObject({ status: 422, outcome: { processed: 'unknown' } });
+  });
+
+  test.each<[string, number, string, boolean]>([
+    ['stored 500 does not say whether it was done: it is stuck', 500, 'true', true],
+    ['500 may be another one the next time: it is not', 500, 'false', false],
+    ['stored 422 says that it was not done: it is not', 422, 'true', false],
+  ])('a submission whose key is answered with a %s', async (_, status, isStored, isStuck) => {
+    const { submit } = open({}, answer(status, null, { 'idempotent-replayed': isStored }));
+    const { operation } = await submit((fetch) => fetch(origin, post));
+    expect(operation.submission?.isStuck).toBe(isStuck);
+  });
+
+  test('what may have been done stays unknown after a 500', async () => {
+    const { submit } = open({}, answer(500));
+    const { operation } = await submit((fetch) => fetch(origin, post));
+    expect(operation.effects.isUnknown()).toBe(true);
+  });
+});
+
+describe('what was sent before this operation', () => {
+  const first = { id: '', target: `POST ${origin}/`, key: submissionKey, sentAt: 1 };
+  const pay = { id: '#pay', target: `POST ${origin}/pay`, key: 'spent', sentAt: 1 };
+
+  test.each<[string, readonly PastStep[], Partial<SubmissionFacts>, boolean]>([
+    ['was surely not done once its only step is refused', [first], {}, false],
+    [
+      'was surely not done where the other step was refused as well',
+      [first, { ...pay, isRefused: true }],
+      {},
+      false,
+    ],
+    [
+      'was surely not done where the other step was not sent',
+      [first, { ...pay, sentAt: undefined }],
+      {},
+      false,
+    ],
+    ['may have been done by another step', [first, pay], {}, true],
+    ['may have been done without a key', [first], { isUnkeyed: true }, true],
+    ['may have been done by a step that is not known', [], {}, true],
+  ])('%s', async (_, past, facts, wasSent) => {
+    const stored = answer(422, null, { 'idempotent-replayed': 'true' });
+    const { submit } = open({}, stored);
+    const { operation } = await submit((fetch) => fetch(origin, post), {
+      wasSent: true,
+      past,
+      ...facts,
+    });
+    expect(operation.submission?.wasSent).toBe(wasSent);
   });
 });
 
@@ -240,6 +359,19 @@ describe('already done', () => {
     expect(result.value).toMatchObject({ error: { code: 'http', status: 409 } });
   });
 
+  test('the copy that it was asked about keeps nothing of an answer that nobody reads', async () => {
+    const { handler, wire } = streaming({ status: 409 });
+    const { error } = await send({ inProgress: () => false, alreadyDone: () => false }, handler);
+    await (error as { response: Response }).response.body?.cancel();
+    expect(wire.isCancelled()).toBe(true);
+  });
+
+  test('no copy is made where nobody asks', async () => {
+    const clone = vi.spyOn(Response.prototype, 'clone');
+    await send({}, answer(422));
+    expect(clone).not.toHaveBeenCalled();
+  });
+
   test('an answer that went well is not asked about', async () => {
     const ask = vi.fn<() => boolean>(() => true);
     await send({ alreadyDone: ask }, answer(201));
@@ -247,24 +379,37 @@ describe('already done', () => {
   });
 });
 
-const mistakes: [string, () => unknown][] = [
+const mistakes: [string, () => unknown, string | undefined][] = [
   [
     'throws',
     () => {
       throw new Error('a mistake of the app');
     },
+    'threw Error: a mistake of the app',
   ],
-  ['is asynchronous', async () => false],
-  ['says no word', () => undefined],
-  ['says something else', () => 'no'],
+  ['is asynchronous', async () => false, 'returned a promise'],
+  ['says no word', () => undefined, undefined],
+  ['says something else', () => 'no', 'returned string'],
 ];
+
+/** What development is told of a mistake in an option of a profile. */
+const toldOf = (option: string, what: string | undefined): unknown[][] =>
+  what === undefined
+    ? []
+    : [
+        [
+          `[steadfetch] idempotency: ${option} ${what}; it counts as not set. ` +
+            `See node_modules/steadfetch/docs/idempotency.md#answers.`,
+        ],
+      ];
 
 test.each(mistakes)(
   'where inProgress %s, it counts as not given: the first request may be running',
-  async (_, inProgress) => {
+  async (_, inProgress, what) => {
     const rules = { inProgress } as IdempotencyRules;
     const { error, attempts } = await send(rules, answer(409), answer(409), answer());
     expect({ error, attempts }).toEqual({ error: undefined, attempts: 3 });
+    expect(vi.mocked(console.warn).mock.calls).toEqual(toldOf('inProgress', what));
     const { error: last } = await send(rules, answer(409));
     expect(last).toMatchObject({ status: 409, outcome: { processed: 'unknown' } });
   },
@@ -272,12 +417,20 @@ test.each(mistakes)(
 
 test.each(mistakes)(
   'where shouldRetry %s, it counts as not given: a 400 is final',
-  async (_, shouldRetry) => {
+  async (_, shouldRetry, what) => {
     const { error, attempts } = await send({ shouldRetry } as IdempotencyRules, answer(400));
     expect(attempts).toBe(1);
+    expect(vi.mocked(console.warn).mock.calls).toEqual(toldOf('shouldRetry', what));
     expect(error).toMatchObject({ status: 400, outcome: { processed: 'no' } });
   },
 );
+
+test('where alreadyDone says something else, it counts as not given', async () => {
+  const rules = { inProgress: () => false, alreadyDone: () => 'yes' };
+  const { error } = await send(rules as unknown as IdempotencyRules, answer(409));
+  expect(error).toMatchObject({ code: 'http', status: 409 });
+  expect(vi.mocked(console.warn).mock.calls).toEqual(toldOf('alreadyDone', 'returned string'));
+});
 
 test.each<[string, IdempotencyRules]>([
   [
@@ -399,12 +552,47 @@ describe('a key that is older than the API keeps it', () => {
     expect(error).toMatchObject({ outcome: { kind: 'expired' } });
   });
 
-  test('without a submission counts from its first attempt', async () => {
-    const { server, fetch } = open({ lifetimeMs }, later(60_001));
-    const init = { ...post, idempotencyKey: 'k' };
-    await rejectionOf(fetch(origin, init));
-    expect(server.requests).toHaveLength(1);
+  test('counts from the first sending, also where that was answered 401 and sent again', async () => {
+    const startedAt = Date.now();
+    const server = fakeServer(answer(401), answer());
+    const auth = refreshOn401({
+      headers: () => ({}),
+      refresh: async () => void vi.setSystemTime(Date.now() + 5000),
+    });
+    const { submit } = createSubmitter(server.fetch, [
+      { match: origin, idempotency: profiles.draft, auth },
+    ]);
+    const { operation } = await submit((fetch) => fetch(origin, post));
+    expect(server.requests).toHaveLength(2);
+    expect(operation.submission?.past).toMatchObject([{ sentAt: startedAt, isDone: true }]);
   });
+
+  test.each([
+    [60_000, 2],
+    [60_001, 1],
+  ])(
+    'without a submission counts from its first attempt: %i ms after it, it was sent %i times',
+    async (ms, times) => {
+      const server = fakeServer(later(ms), answer());
+      const idempotency = defineIdempotency({ ...profiles.draft, lifetimeMs });
+      const apis = [{ match: origin, idempotency }];
+      const steady = createSteadfetch({ fetch: server.fetch, apis, policy: { baseMs: 0 } });
+      const refused: (string | undefined)[] = [];
+      steady.subscribe((event) => {
+        if (event.type === 'decision' && event.failure.kind === 'expired') refused.push(event.url);
+      });
+      const init = { ...post, idempotencyKey: 'k' };
+      const run = observe(retry(steady, ({ signal }) => steady.fetch(origin, { ...init, signal })));
+      await vi.runAllTimersAsync();
+      expect(server.requests).toHaveLength(times);
+      expect(refused).toEqual(times === 1 ? [origin] : []);
+      expect(run).toMatchObject(
+        times === 1
+          ? { state: 'rejected', error: { outcome: { kind: 'expired', processed: 'unknown' } } }
+          : { state: 'resolved' },
+      );
+    },
+  );
 });
 
 describe('in the body', () => {

@@ -19,7 +19,10 @@ beforeEach(() => {
   warnings = [];
   vi.spyOn(console, 'warn').mockImplementation((text: string) => void warnings.push(text));
 });
-afterEach(() => void vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
 
 const draft: ApiProfile = { match: origin, idempotency: profiles.draft };
 const post = (body?: string) => ({ method: 'POST', ...(body !== undefined && { body }) });
@@ -269,12 +272,19 @@ describe('within a submission', () => {
   ])('after a reload %s', async (_, body, bodies) => {
     const { submit, sent } = open([draft], answer());
     const past = [{ ...orders, digest: 'digest of a' }];
-    await submit((fetch) => fetch(`${origin}/orders`, post(body)), {
+    const { error, operation } = await submit((fetch) => fetch(`${origin}/orders`, post(body)), {
       wasSent: true,
       past,
       digest,
     });
     expect((await sent()).map(([, , text]) => text)).toEqual(bodies);
+    const isRefused = bodies.length === 0;
+    expect(operation.submission?.isChanged).toBe(isRefused);
+    expect((error as Error | undefined)?.message).toBe(
+      isRefused
+        ? `steady.fetch: step is undefined, and must be the name of the same request on every attempt, and it was sent before with another body, whose bytes are not kept: a new one needs a name of its own (POST ${origin}/orders).`
+        : undefined,
+    );
   });
 
   test.each([
@@ -329,6 +339,16 @@ describe('within a submission', () => {
     );
     expect(server.requests).toHaveLength(1);
     expect(operation.effects.isUnknown()).toBe(true);
+    expect(operation.submission?.isChanged).toBe(false);
+  });
+
+  test('in production such a refusal says no more than which option is wrong', async () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    const { submit } = open([draft], refuse, answer());
+    const { error } = await submit((fetch, attempt) =>
+      fetch(`${origin}/orders?t=${attempt}`, post('1')),
+    );
+    expect(error).toEqual(new TypeError('steady.fetch: wrong step.'));
   });
 
   test('another key of its own on the next attempt is refused, and what was sent stays unknown', async () => {

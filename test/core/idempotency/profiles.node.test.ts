@@ -29,10 +29,22 @@ test.each<[object, string]>([
   [{ header, inProgress: 409 }, 'inProgress is 409, and must be a function.'],
   [{ header, alreadyDone: true }, 'alreadyDone is true'],
   [{ header, shouldRetry: false }, 'shouldRetry is false'],
+  [{ header, key: 'x' }, "key is 'x', and must be left out: the options are header, body, format,"],
+  [{ key: 'x' }, 'did you mean header?'],
+  [{ header, ttlMs: 1 }, 'did you mean lifetimeMs?'],
+  [{ header, timeoutMs: 1 }, 'did you mean lifetimeMs?'],
 ])('%j is refused when it is declared: %s', (declaration, message) => {
   const declare = () => defineIdempotency(declaration as IdempotencyDeclaration);
   expect(declare).toThrow(TypeError);
-  expect(declare).toThrow(`defineIdempotency: ${message}`);
+  expect(declare).toThrow(/^defineIdempotency: /);
+  expect(declare).toThrow(message);
+});
+
+test('the least length and the least lifetime are 1', () => {
+  expect(defineIdempotency({ header, maxLength: 1, lifetimeMs: 1 })).toMatchObject({
+    maxLength: 1,
+    lifetimeMs: 1,
+  });
 });
 
 test('the ready ones are right, and cannot be changed for everybody', () => {
@@ -48,7 +60,12 @@ test('the ready ones are right, and cannot be changed for everybody', () => {
     stripe: { header, format: 'raw', maxLength: 255, lifetimeMs: 86_400_000 },
     payPal: { header: 'PayPal-Request-Id', format: 'raw', lifetimeMs: 21_600_000 },
     adyen: { header, format: 'raw', maxLength: 64, lifetimeMs: 604_800_000 },
-    square: { body: 'idempotency_key', maxLength: 45, lifetimeMs: 86_400_000 },
+    square: {
+      body: 'idempotency_key',
+      maxLength: 45,
+      lifetimeMs: 86_400_000,
+      refusalIsStored: true,
+    },
     monday: { header, format: 'raw', lifetimeMs: 1_800_000 },
     shopify: { body: 'variables.idempotencyKey', lifetimeMs: 86_400_000 },
   });

@@ -792,6 +792,7 @@ describe('a mutation of several requests', () => {
         target: 'POST http://localhost:3000/orders',
         key: rig.book.keys[0],
         digest: expect.stringMatching(/^[\da-f]{32}$/) as string,
+        refusals: 0,
         sentAt: rig.time.now() - 100,
       },
     ]);
