@@ -1,3 +1,4 @@
+import { idempotent, memoryStore } from 'steadfetch/server';
 import { describe, expect, test } from 'vitest';
 import { createLatch, createMemoryRig, createShop, post } from './rig.ts';
 
@@ -37,6 +38,33 @@ describe('a problem', () => {
     });
     open();
     await first;
+  });
+
+  test('of a request of which a part was done says so, and that it is not run again', async () => {
+    const send = idempotent(
+      (_request, { tx }) => {
+        tx.onCommit(() => {});
+        tx.onCommit(() => {
+          throw new Error('disk');
+        });
+        return new Response();
+      },
+      { store: memoryStore(), onStoreError: () => {} },
+    );
+    await send(post({ key: '"a"' }));
+    const answer = await send(post({ key: '"a"' }));
+    expect([answer.status, ...answer.headers]).toEqual([
+      500,
+      ['content-type', 'application/problem+json'],
+      ['idempotent-replayed', 'true'],
+    ]);
+    expect(await answer.json()).toEqual({
+      type: 'about:blank',
+      title: 'Internal Server Error',
+      status: 500,
+      detail: 'A part of this request was done, and a part of it has failed. It is not run again.',
+      code: 'partly-done',
+    });
   });
 
   test('has no type and no link where there is no page', async () => {

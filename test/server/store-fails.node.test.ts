@@ -285,7 +285,7 @@ test('a lease that ends while the store commits takes nothing of the answer', as
 test('an answer that comes after the lease is read no further, and its source is told', async () => {
   const [started, late, cancelled] = [createLatch(), createLatch(), createLatch()];
   const endless = new ReadableStream({
-    pull: (controller) => controller.enqueue(new Uint8Array(1)),
+    start: (controller) => controller.enqueue(new Uint8Array(1)),
     cancel: cancelled.open,
   });
   const send = idempotent(
