@@ -21,8 +21,11 @@ Reflect.set(globalThis, '__stryker__', switches);
 /** So many times as often as without a mutant may its code be passed: more is a loop without an end. */
 const mostTimes = 100;
 const leastHits = 10_000;
-/** A mutant may wait for ever: longer than any test takes, and no longer than that. */
-const testTimeout = 30_000;
+/** A mutant may wait for ever: far longer than its tests take, and no longer than that. */
+const waitOf = (tests: readonly RunnerTestCase[]): number => {
+  const longestMs = Math.max(...tests.map(({ result }) => result?.duration ?? 0));
+  return Math.min(Math.max(5000, 50 * longestMs), 30_000);
+};
 /** So many kills are checked together. */
 const killsAtOnce = 20;
 
@@ -158,6 +161,7 @@ export default class MutantRunner extends TestRunner {
     switches.hitLimit = Math.max(leastHits, hits * mostTimes);
     switches.activeMutant = id;
     const strayBefore = stray;
+    const testTimeout = waitOf(tests);
     const runner = new Rerun({ ...this.config, testTimeout, hookTimeout: testTimeout });
     // Vitest sets both of its own runner, and has no other way to them.
     Object.defineProperty(runner, 'moduleRunner', { value: Reflect.get(this, 'moduleRunner') });

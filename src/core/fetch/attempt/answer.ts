@@ -65,8 +65,8 @@ function followBody(attempt: Attempt, response: Response): void {
   const { failure, line, request } = attempt;
   const { isRaw, method, signal } = request;
   const guard = findGuard(response);
-  // Nothing more comes. React Native has no streams: all of it is there.
-  const isWhole = failure ? !guard?.isStreaming : [0, 204, 205].includes(response.status);
+  // Nothing more comes, or nothing that can be read. React Native has no streams: all of it is there.
+  const isWhole = failure ? !guard?.isStreaming : [204, 205].includes(response.status);
   if (!guard || isWhole || method === 'HEAD') attempt.end();
   else if (failure && !isRaw) void keepBody(attempt, guard);
   else if (signal || line) void endWhenUnread(attempt, guard);
