@@ -101,7 +101,8 @@ export function gone(entry: EntryFacts): SteadfetchError {
   let message = `This '${entry.handler}' is no longer in the outbox`;
   message +=
     inDevelopment(
-      () => ' (another tab has delivered, edited or discarded it, while this one slept; or its database was deleted).',
+      () =>
+        ' (another tab has delivered, edited or discarded it, while this one slept; or its database was deleted).',
     ) ?? '';
   return endedUnknown(entry, message);
 }

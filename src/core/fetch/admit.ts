@@ -99,7 +99,7 @@ export function createAdmissions(
     const early = operation.route.goTo(admission, request);
     const permit = early ?? admission.enter(request);
     if (!permit) return wait(request, admission);
-    if (!early && operation.isUrged) operation.takeUrge();
+    if (!early) operation.takeUrge();
     return grant(request, admission, permit);
   };
 

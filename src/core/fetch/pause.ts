@@ -21,8 +21,6 @@ export function pauseAt(
       signal?.removeEventListener('abort', drop);
       resolve(release);
     });
-    // A listener of an earlier event may have aborted it.
-    if (signal?.aborted) return drop();
     signal?.addEventListener('abort', drop);
     waits.add(paused);
     paused.begin(ask);

@@ -138,6 +138,25 @@ test('cancelling body reaches the server, with its reason', async () => {
   expect(cancel.mock.calls).toEqual([['seen enough']]);
 });
 
+test('a body that is cancelled while a part of it is awaited is no failure', async () => {
+  const { handler, wire } = streaming();
+  const steady = createSteadfetch({ fetch: fakeServer(handler).fetch });
+  const ends: string[] = [];
+  steady.subscribe((event) => {
+    if (event.type === 'request:end') ends.push(event.outcome.kind);
+  });
+  const response = await steady.fetch(url);
+  const reader = (response.body as ReadableStream).getReader();
+  const reading = reader.read();
+  await reader.cancel('seen enough');
+  expect([await reading, wire.cancelledWith()]).toEqual([
+    { done: true, value: undefined },
+    'seen enough',
+  ]);
+  await new Promise((passed) => void setImmediate(passed));
+  expect(ends).toEqual(['ok']);
+});
+
 test('leaving a for await loop cancels the body', async () => {
   const cancel = vi.fn<() => void>();
   const stream = new ReadableStream({

@@ -273,9 +273,11 @@ test('one that is aborted while it waits gives up its place in the line', async 
 test('each origin has its own line, and what asks no server is in none', async () => {
   const { get } = setUp(Infinity, () => ({ answerMs: Infinity }));
   for (const number of numbers(6)) get(`/${number}`, { timeout: Infinity });
-  const others = ['https://other.example/a', 'data:text/plain,a', 'blob:http://localhost/a'].map(
-    (url) => get(url),
-  );
+  const others = [
+    'https://other.example/a',
+    'data:text/plain,a',
+    'blob:http://localhost:3000/a',
+  ].map((url) => get(url));
   await vi.advanceTimersByTimeAsync(10_000);
   expect(others.map(({ error }) => error)).toMatchObject(others.map(() => ({ code: 'timeout' })));
 });

@@ -64,8 +64,8 @@ function followBody(attempt: Attempt, response: Response): void {
   const { failure, line, request } = attempt;
   const { isRaw, method, signal } = request;
   const guard = findGuard(response);
-  // Whether all of it is there. React Native has no streams, so its bodies are always complete.
-  const isWhole = failure ? !guard?.isStreaming : [0, 204, 205].includes(response.status);
+  // Whether all of it is there, or cannot be read. React Native has no streams, so its bodies are always complete.
+  const isWhole = failure ? !guard?.isStreaming : [204, 205].includes(response.status);
   if (!guard || isWhole || method === 'HEAD') attempt.end();
   else if (failure && !isRaw) void keepBody(attempt, guard);
   else if (signal || line) void endWhenUnread(attempt, guard);

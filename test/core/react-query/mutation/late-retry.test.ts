@@ -14,6 +14,7 @@ import { steadyAdapter } from 'steadfetch/axios';
 import { describe, expect, test, vi } from 'vitest';
 import { mutationStatus } from '../../../../src/core/react-query/status/mutation.ts';
 import { instanceOfSteady } from '../../../../src/core/react-query/instance.ts';
+import { observe, type Observed } from '../../fetch/observe.ts';
 import { createRig, type Rig } from '../rig.tsx';
 
 const base = 'http://localhost:3000';
@@ -461,4 +462,36 @@ describe('in another tab', () => {
     expect(sent.filter((one) => one === 'PUT draft 1')).toHaveLength(1);
     expect(ends.toSorted()).toEqual(['draft 1 unknown', 'draft 2 done']);
   });
+});
+
+test('a retry that its app aborts while it waits behind a later write ends, and is not sent', async () => {
+  const store = createStore([503, { status: 422, afterMs: 5000 }]);
+  const { steady, client, time } = createRig({ fetch: store.fetch, apis });
+  const caller = new AbortController();
+  const attempts: Observed[] = [];
+  const save = (text: string, signal?: AbortSignal): void => {
+    const options = mutationOptions(steady, {
+      mutationFn: (_: void, { fetch }) => {
+        const sent = fetch(base + doc, { ...initOf(put(text)), signal });
+        attempts.push(observe(sent));
+        return sent;
+      },
+    });
+    void client
+      .getMutationCache()
+      .build(client, options)
+      .execute()
+      .catch(() => {});
+  };
+  save('draft', caller.signal);
+  await time.advance(300);
+  save('slow');
+  await time.advance(2000);
+  expect(attempts.map(({ state }) => state)).toEqual(['rejected', 'pending', 'pending']);
+  const reason = new Error('The page was closed.');
+  caller.abort(reason);
+  await time.advance(50);
+  expect(attempts[2]).toMatchObject({ state: 'rejected', error: reason });
+  await time.advance(30_000);
+  expect(store.sent).toEqual(['PUT draft', 'PUT slow']);
 });

@@ -1,7 +1,7 @@
 import { isSafeMethod } from '../../../policy/operation.ts';
 import type { Attempt } from '../attempt.ts';
 import { isPage } from '../classify.ts';
-import { findGuard } from '../guard.ts';
+import { findGuard, type Guard } from '../guard.ts';
 
 /** A longer body is not parsed before it is handed out. Its beginning decides. */
 const mostBytes = 65_536;
@@ -35,8 +35,7 @@ export async function isExpectedBody(attempt: Attempt, response: Response): Prom
     const data = context.client.readData(init);
     return typeof data === 'string' ? isText(data) : data !== undefined;
   }
-  const guard = findGuard(response);
-  if (!guard) return false;
+  const guard = findGuard(response) as Guard;
   let first: number | undefined;
   const isPlain = (part: Uint8Array): boolean => {
     first ??= part.find((byte) => !blanks.includes(byte));
