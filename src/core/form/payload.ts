@@ -7,7 +7,7 @@ import { reject } from '../lib/input/check.ts';
  * @throws TypeError for a payload without comparable content.
  */
 export function fingerprintOfPayload(payload: unknown, fresh: readonly string[]): Promise<string> {
-  return fingerprintOf(fresh.length === 0 ? payload : withoutFields(payload, fresh));
+  return fingerprintOf(withoutFields(payload, fresh));
 }
 
 function withoutFields(payload: unknown, names: readonly string[]): unknown {

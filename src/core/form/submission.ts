@@ -147,7 +147,7 @@ export class TabSubmission extends Submission {
     // A request that was refused gets a new key: the old one would be refused for ever.
     const past = renewRefused(steps).map((step) => ({
       ...step,
-      body: submissions.texts.get(step.digest ?? ''),
+      body: submissions.texts.get(step.digest as string),
     }));
     super({ ...known, wasSent, isUnkeyed: isRepeatable === false, past });
     this.expiresAt = expiresAt;

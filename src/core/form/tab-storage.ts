@@ -11,18 +11,16 @@ export interface TabStorage {
   readonly remove: (name: string) => void;
 }
 
-/** Where storage is forbidden, reading the global alone throws. */
-const systemTabStorage = (): TabStoragePort | undefined => globalThis.sessionStorage;
+/** Where storage is forbidden, reading the global alone throws; where it is missing, its use does. */
+const systemTabStorage = (): TabStoragePort => globalThis.sessionStorage;
 
 /** Where `sessionStorage` is missing, forbidden or full, this page still knows, but not after a reload. */
-export function createTabStorage(
-  port: () => TabStoragePort | undefined = systemTabStorage,
-): TabStorage {
+export function createTabStorage(port: () => TabStoragePort = systemTabStorage): TabStorage {
   const memory = new Map<string, string>();
   return {
     read(name) {
       try {
-        return memory.get(name) ?? port()?.getItem(name) ?? null;
+        return memory.get(name) ?? port().getItem(name);
       } catch {
         return null;
       }
@@ -30,10 +28,9 @@ export function createTabStorage(
     write(name, text) {
       memory.delete(name);
       try {
-        const real = port();
-        if (real) return real.setItem(name, text);
+        return port().setItem(name, text);
       } catch {
-        // Forbidden, or full.
+        // Missing, forbidden, or full.
       }
       memory.set(name, text);
       inDevelopment(warnOfMemory);
@@ -41,7 +38,7 @@ export function createTabStorage(
     remove(name) {
       memory.delete(name);
       try {
-        port()?.removeItem(name);
+        port().removeItem(name);
       } catch {
         // Then it contains nothing.
       }

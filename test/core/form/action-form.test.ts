@@ -22,15 +22,16 @@ const done = (data: number): State => ({
 });
 const redirect = Object.assign(new Error('NEXT_REDIRECT'), { digest: 'NEXT_REDIRECT;push;/;303;' });
 
-let turn = 0;
+let name: string;
 let form: ActionForm;
-const open = (): ActionForm => new ActionForm(`checkout ${turn}`);
+const open = (): ActionForm => new ActionForm(name);
 
 beforeEach(() => {
   vi.useFakeTimers();
   // Each wait is three quarters of its step: 375, 750 and 1500 ms.
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
-  turn++;
+  // A form lasts as long as its page: each test has one of its own, however often it is run in one process.
+  name = `checkout ${crypto.randomUUID()}`;
   form = open();
 });
 afterEach(() => {
@@ -264,7 +265,7 @@ test('a page that comes back from the back-forward cache takes its call for lost
 });
 
 test('what somebody else has written into the storage is ignored', () => {
-  sessionStorage.setItem(`steadfetch.form.\0checkout ${turn}`, '{"unknown":1,"used":2');
+  sessionStorage.setItem(`steadfetch.form.\0${name}`, '{"unknown":1,"used":2');
   expect(form.keyFor('k1')).toBe('k1');
 });
 

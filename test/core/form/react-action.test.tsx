@@ -19,12 +19,11 @@ afterEach(() => {
 
 type State = ActionState<{ id: number }, string>;
 
-let turn = 0;
-
 /** A shop with a form, whose answers are lost when `lose` says so. */
 function createShop(lose: (call: number) => boolean = () => false) {
   const orders: string[] = [];
-  const form = `checkout ${++turn}`;
+  // Such a form lasts as long as its page.
+  const form = `checkout ${crypto.randomUUID()}`;
   /** What `idempotentAction` does, without digests, which take real time. */
   const answered = new Map<string, { readonly article: string; readonly id: number }>();
   const placeOrder = (fields: FormData): State => {
@@ -203,7 +202,7 @@ function parse(form: string, state: { readonly key: string; readonly submission?
 }
 
 test('before a page has its JavaScript, a form that was sent keeps its key over a reload, for a minute', () => {
-  const form = `native ${++turn}`;
+  const form = `native ${crypto.randomUUID()}`;
   const first = parse(form, { key: 'k1' });
   expect(first.key()).toBe('k1');
   first.submit();
@@ -215,7 +214,7 @@ test('before a page has its JavaScript, a form that was sent keeps its key over 
 });
 
 test('the state of the page that answers ends it, with and without JavaScript', () => {
-  const form = `native ${++turn}`;
+  const form = `native ${crypto.randomUUID()}`;
   parse(form, { key: 'k1' }).submit();
   expect(parse(form, { key: 'k2', submission: 'k1' }).key()).toBe('k2');
   expect(parse(form, { key: 'k3' }).key()).toBe('k3');

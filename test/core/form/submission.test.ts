@@ -3,8 +3,10 @@ import {
   type FormSubmission,
   planSubmission,
   Submissions,
+  TabSubmission,
 } from '../../../src/core/form/submission.ts';
 import { type Clock, systemClock } from '../../../src/core/lib/clock.ts';
+import { fingerprintOf } from '../../../src/core/lib/fingerprint.ts';
 import { createTabStorage, type TabStoragePort } from '../../../src/core/form/tab-storage.ts';
 
 const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
@@ -49,19 +51,148 @@ describe('a submission in the storage of the tab', () => {
     JSON.stringify({ ...submitted, createdAt: null }),
     JSON.stringify({ ...submitted, fingerprint: 1 }),
     JSON.stringify({ ...submitted, steps: [{ id: '' }] }),
+    JSON.stringify({ ...submitted, steps: [{ id: 0, target: 'POST /', key: 'k' }] }),
+    JSON.stringify({ ...submitted, steps: [{ id: '', target: 0, key: 'k' }] }),
+    JSON.stringify({ ...submitted, steps: [{ id: '', target: 'POST /', key: 0 }] }),
+    JSON.stringify({ ...submitted, before: { ...submitted, key: '' } }),
   ])('that is not whole is none: %s', (text) => {
     sessionStorage.setItem('steadfetch.form.checkout', text);
     expect(open().read()).toBe(undefined);
   });
+
+  test('that is whole has its steps, and the one before it', () => {
+    const whole = {
+      ...submitted,
+      steps: [{ id: '', target: 'POST /', key: 'k' }],
+      before: { ...submitted, key: 'k0' },
+    };
+    open().write(whole);
+    expect(open().read()).toEqual(whole);
+  });
+
+  test('that was certainly not done leaves the one before it', () => {
+    const before = { ...submitted, key: 'k0' };
+    const submissions = open();
+    submissions.undo('k1');
+    expect(submissions.read()).toBe(undefined);
+    submissions.write({ ...submitted, before });
+    submissions.undo('k0');
+    expect(submissions.read()).toEqual({ ...submitted, before });
+    submissions.undo('k1');
+    expect(submissions.read()).toEqual(before);
+    submissions.undo('k0');
+    expect(submissions.read()).toBe(undefined);
+    expect(sessionStorage.length).toBe(0);
+    submissions.remove('k0');
+    expect(submissions.read()).toBe(undefined);
+  });
+
+  test('takes with it what only its page knows of it', () => {
+    const submissions = open();
+    expect(submissions.inPage('k1')).toEqual({});
+    submissions.write(submitted);
+    submissions.remember('k1', { variables: 1 });
+    submissions.texts.set('d', 'text');
+    expect(submissions.inPage('k1')).toEqual({ variables: 1 });
+    submissions.remove('k1');
+    expect(submissions.inPage('k1')).toEqual({});
+    expect(submissions.texts.size).toBe(0);
+  });
+});
+
+describe('a submission that is sent', () => {
+  const step = { id: '', target: 'POST /', key: 'k1', attempt: 1, sentAt: 7 };
+
+  function send(known: FormSubmission = submitted, wasSent = false) {
+    const submissions = new Submissions(createTabStorage(), 'checkout');
+    submissions.write(known);
+    return { submissions, submission: new TabSubmission(submissions, known, wasSent) };
+  }
+
+  test.each<[string, Partial<FormSubmission>, object]>([
+    ['with a key', { isRepeatable: true }, { isRepeatable: true, isUnkeyed: false }],
+    ['without one', { isRepeatable: false }, { isRepeatable: false, isUnkeyed: true }],
+    [
+      'or is not known to be',
+      { isRepeatable: undefined },
+      { isRepeatable: false, isUnkeyed: false },
+    ],
+    ['to an API that forgets its key', { expiresAt: 9 }, { expiresAt: 9 }],
+    ['to one that does not', {}, { expiresAt: Infinity }],
+  ])('%s goes on as it was stored', (_, known, facts) => {
+    for (const wasSent of [true, false])
+      expect(send({ ...submitted, ...known }, wasSent).submission).toMatchObject({
+        key: 'k1',
+        createdAt: 5,
+        past: [],
+        wasSent,
+        ...facts,
+      });
+  });
+
+  test('has its steps with the texts that its page has sent, and the refused ones under new keys', () => {
+    const submissions = new Submissions(createTabStorage(), 'checkout');
+    submissions.texts.set('d', 'text');
+    const steps = [
+      { id: '', target: 'POST /', key: 'k1', digest: 'd' },
+      { id: '#a', target: 'POST /a', key: 'a', digest: 'e' },
+      { id: '#b', target: 'POST /b', key: 'b', isRefused: true },
+    ];
+    const { past } = new TabSubmission(submissions, { ...submitted, steps }, true);
+    expect(past).toEqual([
+      { ...steps[0], body: 'text' },
+      steps[1],
+      { id: '#b', target: 'POST /b', key: 'b', refusals: 1 },
+    ]);
+  });
+
+  test('stores each step without its bytes, and keeps its text in the page', () => {
+    const { submissions, submission } = send();
+    submission.recordStep({ ...step, body: 'text', digest: 'd' });
+    submission.recordStep({ ...step, id: '#a', body: new Blob(['x']), digest: 'e' });
+    submission.recordStep({ ...step, id: '#b', body: 'unknown' }, { lifetimeMs: 10 });
+    const stored = { target: 'POST /', key: 'k1', sentAt: 7 };
+    expect(submissions.read()).toEqual({
+      ...submitted,
+      expiresAt: 15,
+      steps: [
+        { ...stored, id: '', digest: 'd' },
+        { ...stored, id: '#a', digest: 'e' },
+        { ...stored, id: '#b' },
+      ],
+    });
+    expect([...submissions.texts]).toEqual([['d', 'text']]);
+  });
+
+  test('stores what becomes of it', () => {
+    const { submissions, submission } = send({ ...submitted, isRepeatable: undefined });
+    const { isRepeatable: _, ...plain } = { ...submitted, steps: [] };
+    submission.recordChanged();
+    expect(submissions.read()).toEqual(plain);
+    submission.recordRepeatable();
+    expect(submissions.read()).toEqual({ ...plain, isRepeatable: true });
+    submission.recordStuck();
+    expect(submissions.read()).toEqual({ ...plain, isRepeatable: true, isStuck: true });
+    submission.recordUnkeyed();
+    expect(submissions.read()).toEqual({ ...plain, isRepeatable: false, isStuck: true });
+  });
+
+  test('knows a body by its content', async () => {
+    expect(await send().submission.digest('text')).toBe(await fingerprintOf('text'));
+  });
 });
 
 describe('storage that does not work', () => {
-  const message = expect.stringContaining('cannot write to sessionStorage') as string;
+  const message =
+    '[steadfetch] useSafeSubmit cannot write to sessionStorage (missing, forbidden or full). Until that is mended, a ' +
+    'form that is sent again after a reload gets a new idempotency key, and its order may be booked twice. ' +
+    'See node_modules/steadfetch/docs/idempotency.md#what-the-user-sees.';
   const forbidden = (): never => {
     throw new DOMException('The operation is insecure.', 'SecurityError');
   };
-  const broken: Readonly<Record<string, () => TabStoragePort | undefined>> = {
-    missing: () => undefined,
+  const missing = (): TabStoragePort => undefined as unknown as TabStoragePort;
+  const broken: Readonly<Record<string, () => TabStoragePort>> = {
+    missing,
     forbidden,
     'throwing at every use': () => ({
       getItem: forbidden,
@@ -76,6 +207,22 @@ describe('storage that does not work', () => {
     expect(submissions.read()).toEqual(submitted);
     submissions.remove('k1');
     expect(submissions.read()).toBe(undefined);
+    expect(createTabStorage(port).read('a')).toBe(null);
+  });
+
+  test('full for a while: the newest text counts', () => {
+    const items = new Map<string, string>();
+    let isFull = true;
+    const storage = createTabStorage(() => ({
+      getItem: (name) => items.get(name) ?? null,
+      setItem: (name, text) => (isFull ? forbidden() : void items.set(name, text)),
+      removeItem: (name) => void items.delete(name),
+    }));
+    storage.write('a', 'first');
+    expect(storage.read('a')).toBe('first');
+    isFull = false;
+    storage.write('a', 'second');
+    expect(storage.read('a')).toBe('second');
   });
 
   test('full: what was there before does not come back', () => {
@@ -121,14 +268,14 @@ describe('storage that does not work', () => {
   test('is told of once, in development', async () => {
     vi.resetModules();
     const fresh = await import('../../../src/core/form/tab-storage.ts');
-    const storage = fresh.createTabStorage(() => undefined);
+    const storage = fresh.createTabStorage(missing);
     storage.write('a', '1');
     storage.write('b', '1');
     expect(warn.mock.calls).toEqual([[message]]);
     vi.stubEnv('NODE_ENV', 'production');
     vi.resetModules();
     const quiet = await import('../../../src/core/form/tab-storage.ts');
-    quiet.createTabStorage(() => undefined).write('a', '1');
+    quiet.createTabStorage(missing).write('a', '1');
     expect(warn).toHaveBeenCalledTimes(1);
     vi.unstubAllEnvs();
   });
@@ -192,6 +339,15 @@ describe('a press of Submit', () => {
     expect(planSubmission(submitted, { ...edited, confirmedKey: 'k1' }, clock)).toEqual(
       fresh('b', submitted),
     );
+  });
+
+  test('whose requests have changed asks first, too', () => {
+    const changed = { ...press, isChanged: true };
+    expect(planSubmission(submitted, changed, clock)).toEqual({
+      kind: 'ask',
+      reason: 'edited-after-unknown',
+      key: 'k1',
+    });
   });
 
   test('after its key has expired asks first, and then has a new key', () => {
