@@ -4,6 +4,8 @@ import { replaceOnce } from '../../sim/run/patches.ts';
 import { mechanisms } from '../../sim/variants/mechanisms.ts';
 import { trades } from '../../sim/variants/trades.ts';
 import { checkPatches } from '../../sim/variants/variant.ts';
+import { locate } from '../mutants/folders.ts';
+import { faults } from '../planted/faults.ts';
 
 test('a patch replaces what is there once, and refuses what is not', () => {
   const patch = { file: 'a.ts', find: 'one', replace: '$& two' };
@@ -22,4 +24,12 @@ test('what holds a mechanism is a test that is still there', () => {
   expect(holders).not.toEqual([]);
   for (const { file, sentence } of holders)
     expect(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')).toContain(`'${sentence}'`);
+});
+
+test('each planted fault finds the text that it replaces, and its suites', () => {
+  for (const fault of faults) {
+    const source = readFileSync(locate('src', fault.file), 'utf8');
+    expect(replaceOnce(source, fault)).not.toBe(source);
+    for (const suite of fault.suites) expect(() => locate('test', suite)).not.toThrow();
+  }
 });
