@@ -43,8 +43,8 @@ export class Redrive {
   }
 
   /**
-   * The same for all that this page has submitted, one after the other: whoever ends or removes an entry may die before
-   * it says so, or not know whose it is.
+   * The same for all that this page has submitted, one after the other: a tab that ends or removes an entry may die
+   * before it says so, or not know whose it is.
    */
   async receiveAll(): Promise<void> {
     for (const [id, { keptIn }] of this.#parts.receipts.all())
