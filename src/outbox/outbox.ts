@@ -39,7 +39,7 @@ export interface OutboxCoreContext extends Pick<
 }
 
 /** What became of the submissions of this page is looked up so often; without a channel to the other tabs, more often. */
-const lookMs = { withChannel: 20_000, alone: 5000 } as const;
+const checkMs = { withChannel: 20_000, alone: 5000 } as const;
 /** Results that are not needed any more are looked for so often. */
 const sweepMs = 600_000;
 
@@ -56,7 +56,7 @@ export class OutboxCore {
   readonly #enqueuer: Enqueuer;
   readonly #successes: Successes;
   readonly #leaveWorld: () => void;
-  #setLook: Alarm | undefined;
+  #setCheck: Alarm | undefined;
   #setSweep: Alarm | undefined;
   #isAway = false;
   #isDisposed = false;
@@ -92,7 +92,7 @@ export class OutboxCore {
       unwatch();
       removeSource();
     };
-    if (!page.others.isOpen) this.#planLook();
+    if (!page.others.isOpen) this.#planCheck();
     page.pauses.request();
   }
 
@@ -184,7 +184,7 @@ export class OutboxCore {
     this.#enqueuer.close();
     this.#leaveWorld();
     this.#successes.dispose();
-    this.#setLook?.(Infinity);
+    this.#setCheck?.(Infinity);
     this.#setSweep?.(Infinity);
     const { display, storage, engine } = this.#parts;
     display.dispose();
@@ -264,18 +264,18 @@ export class OutboxCore {
     this.#parts.pauses.request();
   }
 
-  #planLook(): void {
+  #planCheck(): void {
     const { clock, others } = this.#parts;
-    const { withChannel, alone } = lookMs;
+    const { withChannel, alone } = checkMs;
     if (this.#isDisposed) return;
-    this.#setLook ??= startAlarm(clock, others.isOpen ? withChannel : alone, () => {
-      this.#setLook = undefined;
-      void this.#look();
+    this.#setCheck ??= startAlarm(clock, others.isOpen ? withChannel : alone, () => {
+      this.#setCheck = undefined;
+      void this.#checkReceipts();
     });
   }
 
   /** Without a channel to the other tabs, each reads for itself what they have changed. */
-  async #look(): Promise<void> {
+  async #checkReceipts(): Promise<void> {
     const { others, engine, receipts } = this.#parts;
     if (!others.isOpen) {
       void engine.ownership.refresh();
@@ -283,7 +283,7 @@ export class OutboxCore {
       await this.#redrive.all();
     }
     await this.#redrive.receiveAll();
-    if (!others.isOpen || receipts.all().length > 0) this.#planLook();
+    if (!others.isOpen || receipts.all().length > 0) this.#planCheck();
   }
 
   #refresh(): void {
@@ -347,7 +347,7 @@ export class OutboxCore {
   /** An entry is kept. It may have been there already, by another press under the same key. */
   async #welcome(entry: Row, isDurable: boolean): Promise<void> {
     const { id, state, attempts } = entry;
-    this.#planLook();
+    this.#planCheck();
     if (isDurable && this.#parts.network.isOffline()) this.#context.onLeft();
     if (state === 'done' || (state === 'dead' && isDecidedElsewhere(entry)))
       await this.#redrive.resolve(id);

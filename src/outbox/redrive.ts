@@ -21,8 +21,9 @@ export class Redrive {
 
   /** Revives those of all that are kept that this version perhaps can deliver. Never rejects. */
   async all(): Promise<void> {
-    const { engine, storage } = this.#parts;
+    const { memory, engine, storage } = this.#parts;
     try {
+      for (const id of memory.underWay.keys()) await this.#revive(id);
       for (const key of ['other-version', ...redrivable] as const) {
         const index = key === 'other-version' ? 'waitsFor' : 'deadReason';
         for await (const { id } of engine.store.all(key, index)) await this.#revive(id);
@@ -42,8 +43,8 @@ export class Redrive {
   }
 
   /**
-   * The same for all that this page has submitted, one after the other: whoever ends or removes an entry may die before
-   * it says so, or not know whose it is.
+   * The same for all that this page has submitted, one after the other: a tab that ends or removes an entry may die
+   * before it says so, or not know whose it is.
    */
   async receiveAll(): Promise<void> {
     for (const [id, { keptIn }] of this.#parts.receipts.all())
@@ -110,8 +111,11 @@ export class Redrive {
 
   #isRedrivable(entry: Row): boolean {
     const { deadReason, waitsFor } = entry;
+    // The end that it really has could not be written yet.
+    const isKnownBetter =
+      deadReason === 'not-repeatable' && this.#parts.memory.underWay.has(entry.id);
     const isLeft = !!waitsFor || (!!deadReason && redrivable.includes(deadReason));
-    return isLeft && this.#isDeliverable(entry);
+    return (isKnownBetter || isLeft) && this.#isDeliverable(entry);
   }
 
   #isDeliverable({ handler, version, isGone }: Row): boolean {
