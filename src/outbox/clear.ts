@@ -8,19 +8,19 @@ import { RowStore } from './store/row-store.ts';
 import type { Database } from './store/schema.ts';
 
 /**
- * Remembers outside of the database that its entries were cleared, from the call until they are gone: nothing of
- * them is sent meanwhile, by this page, by the next one or by a service worker. It is a cache without content,
- * whose name ends in the token of the clear. But for `read`, nothing of it throws or rejects.
+ * Remembers outside of the database that its entries were cleared, until they are removed. Meanwhile this page, the next
+ * one and a service worker send none of them. The mark is an empty cache whose name ends in the token of the clear. Only
+ * `read` may reject.
  */
 export class ClearMark {
   readonly #prefix: string;
   readonly #world: Partial<typeof globalThis> = globalThis;
-  /** The clears that this page knows of and has not done, the latest last. */
+  /** The clears that this page knows and has not finished, the latest last. */
   #open: readonly string[] = [];
   #caching: Promise<boolean> = Promise.resolve(false);
 
   constructor(database: string) {
-    // The name of another database may begin like this one; a line break is in none.
+    // A line break ends the name, because the name of another database may begin like this one.
     this.#prefix = `steadfetch outbox cleared ${database}\n`;
   }
 
@@ -29,7 +29,7 @@ export class ClearMark {
     return this.#open.at(-1);
   }
 
-  /** The same, also of earlier pages and other tabs. Rejects where that cannot be read now. */
+  /** The same, also of earlier pages and other tabs. Rejects if the caches cannot be read now. */
   async read(): Promise<string | undefined> {
     const token = this.get();
     if (token !== undefined) return token;
@@ -38,7 +38,7 @@ export class ClearMark {
       if (cached !== undefined) this.add(cached);
       return cached;
     } catch (error) {
-      // A mark was never set where caches are forbidden.
+      // If caches are forbidden, no mark was ever set.
       if ((error as Error).name === 'SecurityError') return undefined;
       throw error;
     }
@@ -59,7 +59,7 @@ export class ClearMark {
     return this.#open.includes(token);
   }
 
-  /** That clear is done, and so are those before it. A later one stays. */
+  /** Removes the mark of this clear, and of those before it. A later one stays. */
   remove(token: string): void {
     this.#open = this.#open.slice(this.#open.indexOf(token) + 1);
     this.#caching.then(() => this.#uncache(token)).catch(() => {});
@@ -91,7 +91,7 @@ export class ClearMark {
   }
 }
 
-/** Clears a database that has just been opened, where a clear was asked for when it did not work. */
+/** Clears a database that has just been opened, if a clear was requested while it did not work. */
 export async function obeyMark(mark: ClearMark, clock: Clock, database: Database): Promise<void> {
   let token: string | undefined;
   try {
@@ -111,7 +111,7 @@ export async function obeyMark(mark: ClearMark, clock: Clock, database: Database
 
 type NotCleared = { readonly reason: unknown } | undefined;
 
-/** Breaks off what was discarded, by the user here or in another tab, and rejects for its submitter. */
+/** Aborts and rejects the entries that a user has discarded, here or in another tab. */
 export class Forget {
   readonly #parts: OutboxParts;
   readonly #mark: ClearMark;
@@ -129,9 +129,9 @@ export class Forget {
   }
 
   /**
-   * All entries, for this tab and the others. From the call on, nothing of them is sent.
+   * Discards all entries, in this tab and the others. From the call on, none of them is sent.
    *
-   * @throws Error (as a rejection) when they are still on the disk.
+   * @throws Error (as a rejection) if they are still on the disk.
    */
   async all(): Promise<void> {
     const { receipts, others } = this.#parts;
@@ -144,14 +144,14 @@ export class Forget {
     await this.#parts.engine.ownership.refresh();
   }
 
-  /** The same, where another tab or an earlier page has asked for it. Never rejects. */
+  /** The same, requested by another tab or an earlier page. Never rejects. */
   async obey(token: string): Promise<void> {
     const { receipts, engine } = this.#parts;
     this.#mark.add(token);
     const all = receipts.all();
     for (const [id, { keptIn }] of all) if (keptIn !== 'disk') this.#leave(id);
     await this.#clearSoon(token);
-    // An entry that the other tab has not seen exists in this page alone.
+    // An entry that the other tab did not see exists only in this page.
     for (const [id] of all)
       if (!(await engine.store.find(id).catch(() => undefined))) this.#leave(id);
     this.#parts.onChange();
@@ -164,7 +164,7 @@ export class Forget {
     this.one(id, known && { ...known.facts, isInDoubt });
   }
 
-  /** A part that hangs does not keep the caller waiting: it ends with an error. */
+  /** Clears the disk. If that hangs, it ends with an error. */
   async #clearSoon(token: string): Promise<NotCleared> {
     const { clock, engine } = this.#parts;
     engine.addClear(token);
@@ -181,9 +181,9 @@ export class Forget {
     const mark = this.#mark;
     engine.forget();
     engine.worker.abort();
-    // That cannot fail, and so none of it is sent while the database is waited for.
+    // The page first, because that cannot fail: nothing is sent while the database is awaited.
     storage.clearPage();
-    // A database that could not be opened a while ago may open now.
+    // A database that could not be opened before may open now.
     const failure = await storage.reopen();
     if (!storage.isOpen) {
       if (!failure) mark.remove(token);

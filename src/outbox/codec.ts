@@ -6,17 +6,17 @@ import type { HandlerDefinition } from './handler.ts';
 import type { DeadReason, Row } from './store/row.ts';
 
 /**
- * Makes what is on the disk unreadable there. Neither may change the value. What has not settled within 30 s
- * counts as rejected.
+ * Encrypts what is stored on the disk. Neither function may change its argument. A promise that has not settled within
+ * 30 s counts as rejected.
  */
 export interface OutboxCipher {
-  /** Gets variables or a result, as they are kept: plain values, Files and Blobs. What it returns is stored. */
+  /** Encrypts variables or a result: plain values, Files and Blobs. Its result is stored. */
   readonly encrypt: (value: unknown) => Promise<unknown>;
-  /** Rejects where it cannot: the entry then is a dead letter until a later one can. */
+  /** Decrypts. If it rejects, the entry is a dead letter, until a later `decrypt` succeeds. */
   readonly decrypt: (sealed: unknown) => Promise<unknown>;
 }
 
-/** Browsers do not store a FormData. The name is long so that no variables have it by chance. */
+/** Marks a stored FormData, which browsers cannot store. The name is long, so that no variables have it by chance. */
 const formTag = 'steadfetch.FormData';
 const queryTag = 'steadfetch.URLSearchParams';
 const sealTag = 'steadfetch.sealed';
@@ -25,13 +25,13 @@ type Tagged = Readonly<Record<string, unknown>>;
 
 export interface Codec {
   /**
-   * Takes the variables as they are now, whatever becomes of them.
+   * Copies the variables as they are now. Later changes by the app do not matter.
    *
-   * @throws TypeError when they cannot be stored.
+   * @throws TypeError if they cannot be stored.
    */
   readonly encode: (operation: string, value: unknown) => Promise<unknown>;
   readonly decode: (sealed: unknown) => Promise<unknown>;
-  /** Waits for a function of the app, 30 s at most. */
+  /** Waits at most 30 s for a function of the app. */
   readonly wait: <T>(name: string, work: () => T) => Promise<Awaited<T>>;
 }
 
@@ -47,7 +47,7 @@ export function createCodec(cipher: OutboxCipher | undefined, clock: Clock): Cod
       return cipher ? seal(cipher, copied) : Promise.resolve(copied);
     },
     async decode(kept) {
-      // It may have been kept before the app had a cipher, or by a page with one.
+      // It may be from before the app had a cipher, or from a page with one.
       if (!isPlain(kept) || !(sealTag in kept)) return unpack(kept);
       if (!cipher) throw new Error('It is encrypted, and this outbox has no cipher.');
       return unpack(await wait('cipher.decrypt', () => cipher.decrypt(kept[sealTag])));
@@ -59,7 +59,7 @@ export function createCodec(cipher: OutboxCipher | undefined, clock: Clock): Cod
 function copy(operation: string, value: unknown): unknown {
   const packed = tryToCopy(value);
   if (packed) return packed.copy;
-  // Without its content: that is not for a log.
+  // Without the content, which must not reach logs.
   const [path, part] =
     process.env.NODE_ENV === 'production' ? ['variables', value] : findCulprit('variables', value);
   return reject(
@@ -91,7 +91,7 @@ function findCulprit(path: string, value: unknown): [path: string, value: unknow
 
 const nameOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
 
-/** Objects and arrays without a class, in which there may be forms. */
+/** Whether a value is a plain object or an array, which may contain forms. */
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   Array.isArray(value) || nameOf(value) === 'Object';
 
@@ -100,18 +100,18 @@ function pack(value: unknown, packed: Map<unknown, object>): unknown {
   if (name === 'FormData') return { [formTag]: [...(value as FormData)] };
   if (name === 'URLSearchParams') return { [queryTag]: String(value) };
   if (!isPlain(value)) return value;
-  // Its toJSON would be lost with its class.
+  // A copy would lose its toJSON.
   if (typeof value['toJSON'] === 'function') throw new TypeError();
   const known = packed.get(value);
   if (known) return known;
-  // Without a prototype, so that nothing that is called `__proto__` becomes one.
+  // Without a prototype, so that a field named `__proto__` stays a field.
   const made: Record<string, unknown> = Array.isArray(value) ? [] : Object.create(null);
   packed.set(value, made);
   for (const [key, part] of Object.entries(value)) made[key] = pack(part, packed);
   return made;
 }
 
-/** In place: what comes from the disk is a copy already. */
+/** Restores forms in place, because a value from the disk is a copy already. */
 function unpack(value: unknown, seen: Set<unknown> = new Set()): unknown {
   if (!isPlain(value) || seen.has(value)) return value;
   seen.add(value);
@@ -138,8 +138,8 @@ export interface Unread {
 }
 
 /**
- * The variables of an entry, as its handler takes them in this version of the app. `fill` puts the answers into them
- * that they refer to: where it is left out, they stay references.
+ * The variables of an entry, as this version of the app's handler takes them. `fill` puts in the answers that they refer
+ * to; without it, the references stay.
  */
 export async function readVariables(
   entry: Row,

@@ -29,11 +29,11 @@ interface Submitted {
 interface Keeper {
   readonly add: (entry: Unplaced, isWanted: () => boolean) => Promise<Row>;
   readonly discard: (id: string) => Promise<unknown>;
-  /** Is told of each entry that is kept, as it is there; another press may have been first. */
+  /** Called with each stored entry. Another press may have stored it before. */
   readonly onKept: (entry: Row, isDurable: boolean) => Promise<void>;
 }
 
-/** Keeps what is submitted, one after the other in the order in which it was. */
+/** Stores submissions one after the other, in their order. */
 export class Enqueuer {
   readonly #page: OutboxPage;
   readonly #keeper: Keeper;
@@ -60,8 +60,8 @@ export class Enqueuer {
   }
 
   /**
-   * Resolves when all that was submitted before is kept, or could not be. What is submitted from here on
-   * is kept after `work`, too.
+   * Resolves when all earlier submissions are stored, or could not be stored. Later submissions are stored after `work`,
+   * too.
    */
   turn(work?: Promise<unknown>): Promise<unknown> {
     const before = this.#turn;
@@ -98,14 +98,14 @@ export class Enqueuer {
       aheadMs,
       state: 'pending',
       isInDoubt: wasSent,
-      // Where it is gone, it is unknown how much of it was sent.
+      // If its row is missing, it is unknown how much of it was sent.
       isRestored: wasSent,
       scope,
       blocks: scope,
       ...links?.begin(definition, variables),
     } as const;
     const closing = codec.encode(operation, variables);
-    // It is looked at in its turn.
+    // Its rejection is handled in its turn.
     closing.catch(() => {});
     const known = receipts.begin(entry, onProgress);
     const saved = this.#turn.then(async () => {
@@ -130,11 +130,11 @@ export class Enqueuer {
     const kept = await add(entry, isWanted);
     const isDurable = !isInPage(kept);
     if (!isWanted()) {
-      // A user has discarded it meanwhile.
+      // The user has discarded it meanwhile.
       await discard(id);
       throw discarded(entry);
     }
-    // It is there already, under the key that an edit has given it.
+    // It was stored already, under the key of an edit.
     if (kept.id !== id) receipts.rename(id, kept.id, kept);
     receipts.save(kept.id, isDurable);
     if (!this.#isOver) await onKept(kept, isDurable);
@@ -142,12 +142,12 @@ export class Enqueuer {
   }
 }
 
-/** It is kept nowhere, so nothing of it is sent. */
+/** Records that an entry could not be stored, so none of it is sent. */
 function recordUnkept(error: unknown): void {
   reportFailure(error, { failure: failures.invalid });
 }
 
-/** @throws TypeError where variables refer to an answer, which without links is not put in. */
+/** @throws TypeError if variables refer to an answer, because only an outbox with links fills it in. */
 function refuseReferences(operation: string, variables: unknown): void {
   if (keysIn(variables).length > 0)
     reject(

@@ -10,7 +10,7 @@ import { isInPage } from './store/memory.ts';
 import { type Settled, pageSize } from './store/row-store.ts';
 import { type DeadReason, type Row, type RowError, type RowState, untried } from './store/row.ts';
 
-/** Which entries are asked for. */
+/** Selects entries. */
 export interface OutboxFilter<THandler extends string = string> {
   readonly state?: EntryState | undefined;
   readonly handler?: THandler | undefined;
@@ -19,7 +19,7 @@ export interface OutboxFilter<THandler extends string = string> {
   readonly limit?: number | undefined;
 }
 
-/** Shows the entries to a user, and does with them as told. */
+/** The entries as a user sees them, and the actions on them. */
 export class Entries {
   readonly #parts: OutboxParts;
   readonly #forget: Forget;
@@ -56,12 +56,12 @@ export class Entries {
     return entry?.id === id && !this.#isOver(entry) ? this.#show(entry) : undefined;
   };
 
-  /** It is kept only because another may refer to its answer. */
+  /** Whether it is kept only because another entry may refer to its answer. */
   #isOver({ isRead, doneAt = Infinity }: Row): boolean {
     return !!isRead || doneAt + keepResultMs < this.#parts.clock.now();
   }
 
-  /** @returns the key by which it goes now; undefined when there is nothing to retry. */
+  /** @returns the key under which it is sent now; undefined if there is nothing to retry. */
   readonly retry = (id: string): Promise<string | undefined> =>
     this.#send(id, (known) => redrive(known, this.#parts.clock));
 
@@ -72,7 +72,7 @@ export class Entries {
       await this.#send(id, (known) => redriveSafely(known, clock));
   };
 
-  /** Of several at once the last is done, however long a cipher takes. `submitted`: the entry may be on its way to the disk. */
+  /** Edits an entry. Of several edits at once the last one wins, however long a cipher takes. `submitted`: the entry may not be stored yet. */
   async edit(
     id: string,
     variables: unknown,
@@ -92,7 +92,7 @@ export class Entries {
     return edited;
   }
 
-  /** `wasInDoubt`: it was shown to the user that it may have been done. */
+  /** `wasInDoubt`: the user saw that it may have been done. */
   async #edit(
     id: string,
     variables: unknown,
@@ -119,7 +119,7 @@ export class Entries {
     });
   }
 
-  /** @returns whether there was something to discard. `error` is what its submission ends in. */
+  /** @returns whether there was something to discard. `error`: the error of its submission. */
   async discard(id: string, error?: unknown): Promise<boolean> {
     const { clock, others, storage, engine } = this.#parts;
     await storage.ready();
@@ -212,23 +212,23 @@ export class Entries {
   }
 }
 
-/** A user has decided that this dead letter is sent again: where its key tells nothing, under a new one. */
+/** The row of a dead letter that a user sends again. If its key is of no use any more, it gets a new one. */
 function redrive(entry: Row, clock: Clock): Row {
   const isNew = entry.state === 'dead' && needsNewKey(entry.deadReason);
   return isNew ? renew(entry, clock) : redriveSafely(entry, clock);
 }
 
-/** The same of many at once: what may have been done keeps its key. */
+/** The same for many at once. An entry that may have been done keeps its key. */
 function redriveSafely(entry: Row, clock: Clock): Row {
   if (entry.state !== 'dead') return entry;
   const { deadReason, isInDoubt, redrives } = entry;
-  // Where nothing was done, the key may stand for the refusal.
+  // If nothing was done, the API may have stored the refusal under the key.
   if (deadReason === 'refused' && !isInDoubt) return renew(entry, clock);
   const again = { isUnkeyed: false, isRestored: false, isRedriven: true };
   return { ...entry, ...again, redrives: redrives + (isInDoubt ? 1 : 0) };
 }
 
-/** The same, as something new: nothing has been tried under its key. */
+/** The same as a new submission: nothing was tried under its key. */
 function renew(entry: Row, clock: Clock): Row {
   const id = createIdempotencyKey();
   const fresh = { id, createdAt: clock.now(), aheadMs: undefined, formerIds: keysOf(entry) };
@@ -246,26 +246,26 @@ function renew(entry: Row, clock: Clock): Row {
  */
 export type EntryState = RowState | 'paused';
 
-/** A submission in the outbox, as a user is shown it. */
+/** A submission in the outbox, as it is shown to a user. */
 export interface OutboxEntry<TVariables = unknown, TData = unknown> {
-  /** By which it is asked for, retried and discarded; also that of its requests. */
+  /** Identifies the entry, and is the key of its requests. */
   readonly idempotencyKey: string;
   readonly handler: string;
   /**
-   * As its handler takes them, also where an earlier version of the app has written them: after
-   * `migrate`. Undefined where they cannot be read, because `decrypt` rejects, `migrate` is missing or
-   * throws, or a later version has written them. Of a handler that is missing they are as they were.
+   * The variables as the handler takes them: if an earlier version of the app wrote them, after `migrate`. Undefined if
+   * they cannot be read, because `decrypt` rejects, `migrate` is missing or throws, or a later version wrote them. If the
+   * handler is missing, they are as they were written.
    */
   readonly variables: TVariables | undefined;
   readonly scope: string | undefined;
   readonly state: EntryState;
   /** In epoch milliseconds, as all times. */
   readonly createdAt: number;
-  /** Attempts made so far, in whatever tab: those that have sent something, or have failed without. */
+  /** How many attempts were made, in all tabs: those that sent a request, or failed without one. */
   readonly attempts: number;
-  /** When the last attempt has failed; while one is under way, when that began. */
+  /** When the last attempt failed; while one is under way, when it began. */
   readonly lastAttemptAt: number | undefined;
-  /** When it is sent next; undefined while it waits behind an older one of its scope, and at its end. */
+  /** When it is sent next; undefined while it waits for an older entry of its scope, and after its end. */
   readonly nextRetryAt: number | undefined;
   readonly lastError: RowError | undefined;
   /** Whether the server has done it. */
@@ -277,19 +277,19 @@ export interface OutboxEntry<TVariables = unknown, TData = unknown> {
   readonly waitsFor: 'other-version' | undefined;
   /** The keys of the entries whose answers it refers to, and is sent after: see `answerOf`. */
   readonly refersTo: readonly string[];
-  /** Why it needs a user; undefined unless it is dead. */
+  /** Why it needs a user; undefined unless it is `dead`. */
   readonly reason: DeadReason | undefined;
-  /** The reason for which its attempt waits before it is sent, in any tab; undefined unless it is `paused`. */
+  /** Why its attempt waits before it is sent, in any tab; undefined unless it is `paused`. */
   readonly pause:
     | { readonly reason: PauseReason; readonly retryAt: number | undefined }
     | undefined;
   /**
-   * Which tab has its attempt; undefined unless it is `sending` or `paused`. One of a tab that gives no more
-   * sign of life is taken over within two minutes.
+   * The tab of its attempt; undefined unless it is `sending` or `paused`. If that tab dies, another one takes the entry
+   * over within two minutes.
    */
   readonly sentBy: 'this-tab' | 'another-tab' | undefined;
   /** The result, once it is `done`. */
   readonly data: TData | undefined;
-  /** Whether it is on the disk. Where it is not, it is gone with this page. */
+  /** Whether it is on the disk. If not, it is lost with this page. */
   readonly isDurable: boolean;
 }

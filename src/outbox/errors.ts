@@ -9,7 +9,7 @@ import {
 } from '../core/internal.ts';
 import { type DeadReason, lacksAnswer, type RowError } from './store/row.ts';
 
-/** The entry that an error is about, as far as it is known. */
+/** What is known of the entry that an error is about. */
 export interface EntryFacts {
   readonly id: string;
   readonly handler: string;
@@ -22,23 +22,23 @@ export interface EntryFacts {
 }
 
 /**
- * Whether sending it once more could do it twice: it may have been done, and a request of it has gone
- * without a key. Only a user may decide that.
+ * Whether sending it again could do it twice: it may have been done, and one of its requests had no key. Only a user may
+ * decide that.
  */
 const isUnrepeatable = ({ deadReason, isInDoubt, isUnkeyed }: EntryFacts): boolean =>
   deadReason === 'not-repeatable' || (isInDoubt && !!isUnkeyed);
 
-/** Whether a dead entry stays so when it is submitted once more under its key. */
+/** Whether a dead entry stays dead when it is submitted again under its key. */
 export const isDecidedElsewhere = (entry: EntryFacts): boolean =>
   isUnrepeatable(entry) || needsNewKey(entry.deadReason) || lacksAnswer(entry.deadReason);
 
-/** Whether the key of an entry that may have been done tells nothing any more. */
+/** Whether the key of an entry that may have been done is of no use any more. */
 export const needsNewKey = (reason: DeadReason | undefined): boolean =>
   reason === 'expired' || reason === 'age-unknown' || reason === 'cannot-find-out';
 
 /**
- * An entry of the outbox needs a user: it is kept, with its reason. Its `outcome` says whether it
- * may have been done, and its `cause` is the last failure, where that was in this tab.
+ * An entry of the outbox needs a user. It is kept, with its reason. Its `outcome` says whether it may have been done, and
+ * its `cause` is the last failure, if that was in this tab.
  *
  * @example
  * ```ts
@@ -49,7 +49,7 @@ export class DeadLetterError extends SteadfetchError {
   override readonly name = 'DeadLetterError' as const;
   override readonly code = 'dead-letter' as const;
   readonly reason: DeadReason;
-  /** That of the entry, by which it is asked for. */
+  /** The key of the entry. */
   readonly idempotencyKey: string;
   constructor(entry: EntryFacts, reason: DeadReason, cause: unknown) {
     const { id, handler, lastError } = entry;
@@ -73,7 +73,7 @@ export function isDeadLetterError(value: unknown): value is DeadLetterError {
 export const toDeadLetter = (entry: EntryFacts, cause?: unknown): DeadLetterError =>
   new DeadLetterError(entry, entry.deadReason ?? 'refused', cause);
 
-/** An entry was discarded before it was known to be delivered. */
+/** Makes the error of an entry that was discarded before it was known to be delivered. */
 export function discarded(entry: EntryFacts): SteadfetchError {
   const { handler, isInDoubt } = entry;
   const what = `This '${handler}' was discarded from the outbox`;
@@ -84,7 +84,7 @@ export function discarded(entry: EntryFacts): SteadfetchError {
   );
 }
 
-/** The outbox was disposed of before the end of an entry was known. */
+/** Makes the error of an entry whose outbox was disposed of before its end was known. */
 export function leftBehind(entry: EntryFacts, isDurable: boolean): SteadfetchError {
   let message = `The outbox was disposed of before this '${entry.handler}' was known to be delivered.`;
   message +=
@@ -96,7 +96,7 @@ export function leftBehind(entry: EntryFacts, isDurable: boolean): SteadfetchErr
   return endedUnknown(entry, message);
 }
 
-/** An entry is no longer there, and no message of another tab has said why. */
+/** Makes the error of an entry that is missing, without a message of another tab that says why. */
 export function gone(entry: EntryFacts): SteadfetchError {
   let message = `This '${entry.handler}' is no longer in the outbox`;
   message +=
@@ -107,7 +107,7 @@ export function gone(entry: EntryFacts): SteadfetchError {
   return endedUnknown(entry, message);
 }
 
-/** The entries are still on the disk after a clear; `isMarked`: this browser knows that they must go. */
+/** Makes the error of a clear that has left entries on the disk. `isMarked`: this browser remembers that they must be removed. */
 export function notCleared(isMarked: boolean, cause: unknown): Error {
   let message = 'outbox.clear: the entries could not be removed from IndexedDB.';
   message +=
@@ -135,7 +135,7 @@ function endedUnknown(entry: EntryFacts, message: string, isInDoubt = true): Ste
   );
 }
 
-/** So that everything that asks about an error finds what is known of it. */
+/** Keeps the report of an error, so that `outcomeOf` and others find it. */
 function report(error: SteadfetchError): SteadfetchError {
   reportFailure(error, {
     failure: error.outcome,
@@ -178,7 +178,7 @@ function outcomeOf({ isInDoubt, lastError, createdAt }: EntryFacts, cause: unkno
 
 const longestMessage = 200;
 
-/** An error as it is kept: its name, its status, and a line. Whatever was thrown, this does not throw. */
+/** An error as it is stored: its name, its status, and one line. Never throws, whatever was thrown. */
 export function shorten(error: unknown): RowError {
   try {
     const { name, message, status } = Object(error) as Record<string, unknown>;

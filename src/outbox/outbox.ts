@@ -33,19 +33,19 @@ export interface OutboxCoreContext extends Pick<
   readonly cipher: OutboxCipher | undefined;
   readonly links: LinksCode | undefined;
   readonly open: OpenDatabase;
-  /** Something is to be sent, and this page may not be there to do it. */
+  /** Called when something is to be sent, and this page may be closed before. */
   readonly onLeft: () => void;
   readonly onDelivered: (delivered: Delivered) => void;
 }
 
-/** What became of the submissions of this page is looked up so often; without a channel to the other tabs, more often. */
+/** How often this page reads the ends of its submissions from the disk: more often without a channel to other tabs. */
 const checkMs = { withChannel: 20_000, alone: 5000 } as const;
-/** Results that are not needed any more are looked for so often. */
+/** How often results that are no longer needed are removed. */
 const sweepMs = 600_000;
 
 /**
- * An outbox, without React Query: what is submitted to it goes from here, or from another tab. The end of an entry
- * is announced here, to this tab and to the others.
+ * An outbox without React Query. Entries are sent from this tab or from another one. The end of an entry is announced
+ * here, to this tab and to the others.
  */
 export class OutboxCore {
   readonly entries: Entries;
@@ -151,7 +151,7 @@ export class OutboxCore {
   readonly submit: Enqueuer['submit'] = (...given) => this.#enqueuer.submit(...given);
 
   readonly discard = async (id: string, error?: unknown): Promise<boolean> => {
-    // It may be on its way to the disk.
+    // It may not be stored yet.
     await this.#enqueuer.turn();
     return this.entries.discard(id, error);
   };
@@ -170,14 +170,14 @@ export class OutboxCore {
     await clearing;
   };
 
-  /** Resolves with what sends the entries, once it is known whether there is a disk; undefined without one. */
+  /** Resolves with the engine once it is known whether there is a disk; undefined without one. */
   readonly engine = async (): Promise<Engine | undefined> => {
     const { storage, engine } = this.#parts;
     await storage.ready();
     return storage.isOpen ? engine : undefined;
   };
 
-  /** Nothing more is sent from here; what is kept stays. */
+  /** Sends nothing more from this page. Stored entries stay. */
   dispose(): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
@@ -194,19 +194,19 @@ export class OutboxCore {
     void this.#close();
   }
 
-  /** Writes that are on their way reach the disk, and a clear is done, before the database is closed. */
+  /** Closes the database after pending writes and a clear. */
   async #close(): Promise<void> {
     const { others, storage, engine } = this.#parts;
     await this.#enqueuer.turn();
     engine.dispose();
     storage.dispose();
-    // A tab that does not know of its entries yet finds them.
+    // Another tab may not know of its entries yet.
     others.post({ kind: 'owner' });
     others.close();
     this.#leave(() => true);
   }
 
-  /** Submitters that still wait learn what becomes of their entries from here on. */
+  /** Rejects for submitters that still wait. */
   #leave(isKnown: (receipt: Receipt) => boolean): void {
     const { receipts } = this.#parts;
     for (const [id, known] of receipts.all())
@@ -254,7 +254,7 @@ export class OutboxCore {
     this.#isAway = now === 'away';
     const { ownership } = this.#parts.engine;
     if (now !== 'visible' && ownership.held()[0]) this.#context.onLeft();
-    // A page in the back-forward cache cannot hold these.
+    // A page in the back-forward cache must not hold locks or a connection.
     if (this.#isAway) return this.#parts.engine.leave();
     void ownership.comeBack();
     this.#refresh();
@@ -274,7 +274,7 @@ export class OutboxCore {
     });
   }
 
-  /** Without a channel to the other tabs, each reads for itself what they have changed. */
+  /** Reads from the disk what became of this page's submissions; without a channel to other tabs, also all other changes. */
   async #checkReceipts(): Promise<void> {
     const { others, engine, receipts } = this.#parts;
     if (!others.isOpen) {
@@ -291,11 +291,11 @@ export class OutboxCore {
     this.display.refresh();
   }
 
-  /** A database was just opened. */
+  /** Called when a database was opened. */
   async #resume(clears: readonly string[]): Promise<void> {
     const { engine } = this.#parts;
     await engine.takeOpened(clears);
-    // First: what it revives has an end that was not announced yet.
+    // First, because it revives entries whose end was not announced yet.
     await this.#redrive.all();
     await this.#redrive.receiveAll();
     await engine.ownership.refresh();
@@ -303,10 +303,10 @@ export class OutboxCore {
     this.display.refresh();
   }
 
-  /** Forgets results that were not read in time, now and as long as there are others. Never rejects. */
+  /** Removes results that were not read in time, and plans the next sweep while others are left. Never rejects. */
   async #sweep(): Promise<void> {
     const { engine, clock } = this.#parts;
-    // Those that are left are younger; or the clock was set back, and they seem to be.
+    // The others are younger, or seem to be, because the clock was set back.
     if (await engine.store.sweep(clock.now()).catch(() => true)) this.#planSweep();
   }
 
@@ -327,7 +327,7 @@ export class OutboxCore {
     return merged ?? engine.add(filled, isWanted);
   }
 
-  /** Another tab has changed an entry that those of this page alone may refer to. */
+  /** Follows a change of another tab: entries that are only in this page may refer to that entry. */
   async #followInPage(id: string): Promise<void> {
     const { storage, engine, links } = this.#parts;
     if (!links || storage.inPage().length === 0) return;
@@ -344,7 +344,7 @@ export class OutboxCore {
     }
   }
 
-  /** An entry is kept. It may have been there already, by another press under the same key. */
+  /** Called when an entry is stored. Another press under the same key may have stored it before. */
   async #welcome(entry: Row, isDurable: boolean): Promise<void> {
     const { id, state, attempts } = entry;
     this.#planCheck();
@@ -355,7 +355,7 @@ export class OutboxCore {
     this.#change();
   }
 
-  /** An error that it throws surfaces as an unhandled rejection: that must not cost an entry its turn. */
+  /** Calls the app's listener. Its error surfaces as an unhandled rejection, and must not stop the delivery. */
   async #announceDelivered(delivered: Delivered): Promise<void> {
     this.#context.onDelivered(delivered);
   }
@@ -376,7 +376,7 @@ export class OutboxCore {
     const { id } = attempt.entry;
     const { row } = settled ?? {};
     if (attempt.change.kind === 'again' && !row) this.#parts.memory.endWaiting(id, 'cancelled');
-    // Another tab has it now, and announces its end; or it is gone.
+    // Another tab has it now, and announces its end; or its row is missing.
     if (!settled) void this.#redrive.resolve(id, attempt.delivered);
     else this.#announceEnd(attempt, row);
     if (settled) this.#announceFollowing(settled);

@@ -6,7 +6,7 @@ import type { Row } from './store/row.ts';
 /** The state of a submission of this tab. */
 export interface Progress {
   readonly attempt: number;
-  /** The attempt that is under way, or was last. */
+  /** The attempt that is under way, or the last one. */
   readonly operation?: Operation;
   /** When it is sent next; undefined while it is being sent. */
   readonly retryAt?: number | undefined;
@@ -16,14 +16,14 @@ export interface Progress {
 
 export type OnProgress = (progress: Progress) => void;
 
-/** The part of an entry that the page which submitted it holds until its end. */
+/** What the page that has submitted an entry holds until its end. */
 export interface Receipt {
   readonly facts: EntryFacts;
-  /** Its result, for as many as ask. */
+  /** Its result, shared by all callers. */
   readonly promise: Promise<unknown>;
   readonly resolve: (data: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** Of the caller that has asked last. */
+  /** The listener of the latest caller. */
   readonly onProgress?: OnProgress | undefined;
   /** On the disk other tabs find it. Undefined before it is kept: until then nothing of it is sent. */
   readonly keptIn?: 'disk' | 'page' | undefined;
@@ -32,21 +32,21 @@ export interface Receipt {
 function createReceipt(facts: EntryFacts): Receipt {
   let end!: Pick<Receipt, 'resolve' | 'reject'>;
   const promise = new Promise<unknown>((resolve, refuse) => (end = { resolve, reject: refuse }));
-  // A caller that does not look at it finds its end among the entries.
+  // Not unhandled: a caller that ignores it finds the end among the entries.
   promise.catch(() => {});
   return { facts, promise, ...end };
 }
 
 /**
- * The submissions of this page whose end is not known. As long as one of them is not on the disk, the browser asks
- * before the page is left.
+ * The submissions of this page whose end is not known. While one of them is not on the disk, the browser asks before the
+ * page is closed.
  */
 export class Receipts {
   readonly #known: Map<string, Receipt> = new Map();
   readonly #unsaved: Set<string> = new Set();
   #stay: (() => void) | undefined;
 
-  /** The receipt for the entry with this id: the same one for as many as ask. */
+  /** The receipt for the entry with this id, shared by all callers. */
   begin(facts: EntryFacts, onProgress: OnProgress | undefined): Receipt {
     const { id } = facts;
     const known = this.#known.get(id);
@@ -69,7 +69,7 @@ export class Receipts {
     return this.#known.get(id)?.promise === promise;
   }
 
-  /** It is kept: on the disk, so that the page can be left, or in this page alone. */
+  /** Records that it is stored: on the disk, or only in this page. */
   save(id: string, isDurable: boolean): void {
     const known = this.#known.get(id);
     if (!known) return;
@@ -85,7 +85,7 @@ export class Receipts {
     this.#take(id)?.reject(error);
   }
 
-  /** It has another id from now on; or it is one now with another entry, and ends as that does. */
+  /** Changes its id. If the entry was merged with another one, it ends as that one does. */
   rename(id: string, next: string, entry?: Row): void {
     const known = this.#known.get(id);
     const other = this.#known.get(next);
@@ -97,7 +97,7 @@ export class Receipts {
     if (this.#unsaved.delete(id)) this.#unsaved.add(next);
   }
 
-  /** Reports the progress of an entry, as it was claimed, to its submitter. */
+  /** Reports the progress of a claimed entry to its submitter. */
   report({ id, attempts }: Row, progress: Omit<Progress, 'attempt'>): void {
     this.#known.get(id)?.onProgress?.({ ...progress, attempt: attempts + 1 });
   }

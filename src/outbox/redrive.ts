@@ -4,7 +4,7 @@ import type { OutboxParts } from './delivery/engine.ts';
 import type { Receipt } from './receipts.ts';
 import type { DeadReason, Row } from './store/row.ts';
 
-/** After so long, an end that could not be read is read again. */
+/** An end that could not be read is read again after this time. */
 const errorPauseMs = 5000;
 
 const redrivable: readonly DeadReason[] = ['handler-missing', 'not-migrated', 'unreadable'];
@@ -12,14 +12,14 @@ const redrivable: readonly DeadReason[] = ['handler-missing', 'not-migrated', 'u
 /** Handles entries that another tab, or another version of the app, has ended. */
 export class Redrive {
   readonly #parts: OutboxParts;
-  /** Two tabs that cannot deliver an entry would give it to each other for ever. */
+  /** Entries that this tab could not deliver. Otherwise two such tabs would pass an entry to each other for ever. */
   readonly #buried: Set<string> = new Set();
 
   constructor(parts: OutboxParts) {
     this.#parts = parts;
   }
 
-  /** Revives those of all that are kept that this version perhaps can deliver. Never rejects. */
+  /** Revives all stored entries that this version may be able to deliver. Never rejects. */
   async all(): Promise<void> {
     const { memory, engine, storage } = this.#parts;
     try {
@@ -34,8 +34,8 @@ export class Redrive {
   }
 
   /**
-   * Another tab has ended one: it is revived where this version perhaps can deliver it, or else its submitter
-   * here gets the end that is on the disk. Never rejects.
+   * Handles an entry that another tab has ended. If this version may be able to deliver it, it is revived; otherwise its
+   * submitter here gets the end that is on the disk. Never rejects.
    */
   async receive(id: string): Promise<void> {
     const { storage } = this.#parts;
@@ -81,7 +81,7 @@ export class Redrive {
     } else if (entry.state === 'dead') receipts.reject(id, toDeadLetter(entry));
   }
 
-  /** Where its attempt is under way here, the answer says more than that it is gone. */
+  /** Ends the receipt of a missing entry. If its attempt is under way here, the answer will say more. */
   async #endGone(id: string, known: Receipt): Promise<void> {
     const { memory, receipts } = this.#parts;
     const made = await memory.underWay.get(id)?.made.catch(() => undefined);
@@ -91,7 +91,7 @@ export class Redrive {
     else receipts.reject(id, gone(known.facts));
   }
 
-  /** This tab could not deliver it, either. */
+  /** Records that this tab cannot deliver it either. */
   giveUp(id: string): void {
     this.#buried.add(id);
   }
@@ -100,7 +100,7 @@ export class Redrive {
     const { engine, onDue, onFollow } = this.#parts;
     const entry = await engine.store.find(id);
     if (!entry || this.#buried.has(id) || !this.#isRedrivable(entry)) return false;
-    // It may have ended anew since.
+    // Its row may have changed since.
     const revived = await engine.revive(id, (row) => (this.#isRedrivable(row) ? row : undefined));
     if (revived) {
       onDue(revived.row);

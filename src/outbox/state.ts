@@ -4,29 +4,29 @@ import type { NotDurableReason } from './store/disk.ts';
 import type { Counts } from './store/row-store.ts';
 
 /**
- * How many entries there are, and where. A count is undefined while it is not known: before the database is open,
- * and while it cannot be read.
+ * The number of entries by state. A count is undefined while it is not known: before the database is open, and while it
+ * cannot be read.
  */
 export interface OutboxState extends Readonly<Record<keyof Counts, number | undefined>> {
-  /** `durable`, or why new entries are only in this page at the moment. */
+  /** `durable`, or the reason for which new entries are only in this page. */
   readonly storage: 'opening' | 'durable' | NotDurableReason;
   /**
-   * The browser has found the database damaged when this page opened it, and has deleted it: what earlier
-   * pages had kept and not delivered is gone. Only Chromium says so.
+   * The browser found the database damaged when this page opened it, and deleted it: undelivered entries of earlier pages
+   * are lost. Only Chromium reports this.
    */
   readonly wasErased: boolean;
 }
 
 export interface Display extends Readable<OutboxState> {
   readonly show: (state: Partial<OutboxState>) => void;
-  /** The entries have changed: they are counted again, soon. */
+  /** Counts the entries again, soon, because they have changed. */
   readonly refresh: () => void;
   /** Calls the listener when entries may have changed, until the returned function is called. */
   readonly onChange: (listener: () => void) => () => void;
   readonly dispose: () => void;
 }
 
-/** @param count - Counts the entries; undefined where they cannot be read. */
+/** @param count - Counts the entries; undefined if they cannot be read. */
 export function createDisplay(
   clock: Clock,
   count: (nowMs: number) => Promise<Counts | undefined>,
@@ -48,7 +48,7 @@ export function createDisplay(
   };
 }
 
-/** Whether anything is, or may be, still to be sent. */
+/** Whether an entry is, or may be, still to be sent. */
 export const isAnyLeft = ({ due, waiting = 0, sending = 0, paused = 0 }: OutboxState): boolean =>
   due === undefined || due + waiting + sending + paused > 0;
 
@@ -67,14 +67,14 @@ export const unopened: OutboxState = /* @__PURE__ */ Object.freeze({
   wasErased: false,
 });
 
-/** So long is nothing loaded again, at least. */
+/** The least pause between two loads. */
 const gapMs = 100;
-/** And so many times as long as loading took: that counts the entries, and may be thousands. */
+/** The pause is also this many times the duration of a load, because there may be thousands of entries. */
 const restRatio = 10;
-/** But never longer: where the machine slept meanwhile, loading seems to have taken hours. */
+/** The longest pause, because a load during a sleep of the device seems to take hours. */
 const longestRestMs = 10_000;
 
-/** Calls `load` soon after it is asked, and not again before it is through and a moment has passed. */
+/** Calls `load` soon after a request, and again only after a pause. */
 export function createRefresh(
   clock: Clock,
   load: () => Promise<void>,

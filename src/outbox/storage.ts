@@ -16,20 +16,20 @@ interface StorageContext extends Required<Pick<DiskListener, 'onSetAside'>> {
   readonly clock: Clock;
   readonly display: Display;
   readonly open: OpenDatabase;
-  /** A row on the disk was removed, because this page has it; with that the turn of another has come. */
+  /** Called when a row was removed from the disk because this page has it, and the next one of its scope is due. */
   readonly onFollow: (settled: Settled) => void;
-  /** A database was opened, in which these clears were done: what an earlier page, or an earlier connection, has left can be sent. */
+  /** Called when a database was opened, with the clears that were done in it. */
   readonly onOpen: (clears: readonly string[]) => void;
   readonly onLost: () => void;
 }
 
-/** A database that is not there is opened again after this time, and then after twice as long each time. */
+/** A database that failed is opened again after this time, which then doubles each time. */
 const reopenMs = 1000;
 const longestReopenMs = 60_000;
 
 /**
- * The rows of an outbox: on the disk, and in this page where the disk does not take them. A connection that fails
- * is closed, and another is opened.
+ * The rows of an outbox: on the disk or, if that fails, in this page. A connection that fails is closed, and another one
+ * is opened.
  */
 export class EntryStorage implements Backend {
   readonly #context: StorageContext;
@@ -46,7 +46,7 @@ export class EntryStorage implements Backend {
   #isStopped = false;
   #isOver = false;
   #failure: unknown;
-  /** Entries that the page holds, and that a connection that failed may have written all the same. */
+  /** Entries that the page holds although a failed connection may have written them. */
   readonly #copies: Set<string> = new Set();
 
   constructor(context: StorageContext) {
@@ -63,14 +63,14 @@ export class EntryStorage implements Backend {
   readonly write: Backend['write'] = (durability, work) => {
     const isOfPage = durability === 'page' || this.#waiting > 0 || !this.#page.isEmpty();
     if (this.#disk && !isOfPage) return this.#disk.write(durability, work);
-    // One after the other, as on the disk, so that none misses what another changes in this page.
+    // One after the other, as on the disk, so that each sees the changes of the one before.
     this.#waiting += 1;
     const written = this.#turn.then(() => this.#write(durability, work));
     this.#turn = written.catch(() => {}).finally(() => (this.#waiting -= 1));
     return written;
   };
 
-  /** Resolves as `opened`; rejects once it is disposed of. */
+  /** Resolves as `opened` does; rejects after it was disposed of. */
   async ready(): Promise<void> {
     if (this.#isStopped) throw disposedOf('outbox');
     await this.opened;
@@ -104,8 +104,8 @@ export class EntryStorage implements Backend {
   }
 
   /**
-   * Opens the database once more, where it is not open. @returns why it is not; undefined when it is, or
-   * this environment has none.
+   * Opens the database again, if it is not open. @returns why that failed; undefined if it is open, or this environment
+   * has no database.
    */
   async reopen(): Promise<{ readonly reason: unknown } | undefined> {
     await this.#opening;
@@ -116,7 +116,7 @@ export class EntryStorage implements Backend {
     return this.isBlind() ? { reason: this.#failure } : undefined;
   }
 
-  /** The connection is no longer used; another is opened later. */
+  /** Gives the connection up. Another one is opened later. */
   lose(reason: NotDurableReason): void {
     if (this.#isOver || !this.#disk) return;
     this.#disk.close();
@@ -128,7 +128,7 @@ export class EntryStorage implements Backend {
     if (reason !== 'newer-version') this.#openLater();
   }
 
-  /** Writes what a user has asked for; whether the disk takes it is shown. Rejects as `work` does. */
+  /** Runs a write for a user, and shows whether the disk works. Rejects as `work` does. */
   async writeShown<T>(work: () => Promise<T>, isWanted: () => boolean = () => true): Promise<T> {
     try {
       const written = await work();
@@ -149,7 +149,7 @@ export class EntryStorage implements Backend {
     if (storage && this.#disk) this.#context.display.show({ storage });
   };
 
-  /** Nothing of earlier pages is taken any more; what is submitted is still kept. */
+  /** Takes no more entries of earlier pages. New submissions are still stored. */
   stop(): void {
     this.#isStopped = true;
     this.#setReopening?.(Infinity);
@@ -235,7 +235,7 @@ export class EntryStorage implements Backend {
     }
   }
 
-  /** Sent from here and from there, an entry could take effect twice. */
+  /** Removes copies from the disk: sent from two places, an entry could take effect twice. */
   async #removeCopies(store: RowStore): Promise<void> {
     for (const id of this.#copies) {
       const discarded = await store.discard(id, this.#context.clock.now());

@@ -38,14 +38,14 @@ import type { Running } from './due.ts';
 import type { SenderContext } from './page.ts';
 
 type Unkept =
-  /** It is no longer wanted, or another tab's. */
+  /** It is no longer wanted, or another tab has it. */
   | { readonly kind: 'dropped' }
-  /** Without a key, it could be done twice. */
+  /** It has no key, and could be done twice. */
   | { readonly kind: 'not-repeatable' }
-  /** The record that must be kept before it goes could not be written. */
+  /** The record that must be stored before a request could not be written. */
   | { readonly kind: 'unsent'; readonly error: unknown };
 
-/** Where the requests of an entry are recorded before one of them goes. */
+/** Records the requests of an entry before one of them is sent. */
 interface Recorder {
   readonly past: readonly PastStep[];
   readonly idempotent: boolean | undefined;
@@ -60,7 +60,7 @@ export const encodeSteps = async (
 ): Promise<Pick<Row, 'steps'>> =>
   steps.length > 0 ? { steps: await codec.encode('outbox', steps) } : {};
 
-/** The submission of an entry, in one attempt: nothing of it goes before that is kept on the disk. */
+/** The submission of an entry in one attempt. None of its requests is sent before that is stored on the disk. */
 class EntrySubmission extends Submission {
   readonly #entry: Row;
   readonly #recorder: Recorder;
@@ -77,12 +77,12 @@ class EntrySubmission extends Submission {
     this.#recorder = recorder;
     this.#signal = signal;
     signal.addEventListener('abort', () => {
-      // Nothing has gone, and nothing goes any more: the record is taken back, at once.
+      // Nothing was sent, and nothing will be, so the record is taken back at once.
       if (!this.#wasOut) store.recordRequest(entry, fence, { attempts, isUnkeyed }).catch(() => {});
     });
   }
 
-  /** The reason for which nothing more of it goes; undefined while it may go. */
+  /** Why no more of its requests are sent; undefined while they may be. */
   get unkept(): Unkept | undefined {
     return this.#unkept;
   }
@@ -100,7 +100,7 @@ class EntrySubmission extends Submission {
     return fingerprintOf(body);
   }
 
-  /** Before each request: since the last one, another tab may have taken it over. @throws where it may not go. */
+  /** Called before each request, because another tab may have taken the entry over since the last one. @throws if it must not be sent. */
   override async stored(): Promise<void> {
     this.#unkept = (await this.#keepAll()) ?? this.#unkept;
     this.refuseLate();
@@ -109,12 +109,12 @@ class EntrySubmission extends Submission {
   }
 
   async #keepAll(): Promise<Unkept | undefined> {
-    // Whether it was under way already is not known any more.
+    // It is not known any more whether a request was under way.
     if (this.isUnkeyed && this.#entry.isRestored && !this.#recorder.idempotent)
       return { kind: 'not-repeatable' };
     try {
       const { past } = this;
-      // There may be no room for the bytes, or they cannot be stored: then what they are known by.
+      // There may be no room for the bytes, or they cannot be stored. Then only their digests are.
       const isOurs = await this.#record(past).catch(() =>
         this.#record(past.map((step) => ({ ...step, body: undefined }))),
       );
@@ -134,13 +134,13 @@ class EntrySubmission extends Submission {
     });
   }
 
-  /** @throws Error where what had to be kept before a request was not, or the entry is gone. */
+  /** @throws Error if the record before a request could not be stored, or the entry is missing. */
   refuseUnkept(isGone: boolean = false): void {
     if (this.#unkept || isGone)
       throw new Error('This entry is not sent: the outbox could not note it.');
   }
 
-  /** @throws Error once the attempt is over: the next one sends it, or the entry was discarded meanwhile. */
+  /** @throws Error after the end of the attempt: only the next attempt sends, or the entry was discarded. */
   refuseLate(): void {
     if (!this.#isOver) return;
     let message = `The attempt of the outbox handler '${this.#entry.handler}' that sends this has ended: it is not sent.`;
@@ -168,11 +168,11 @@ function warnOfLifetime({ target }: Step): void {
 interface SendOptions extends Omit<Recorder, 'idempotent'> {
   readonly definition: HandlerDefinition;
   readonly variables: unknown;
-  /** Its handler is known to send past its context: its requests are not known. */
+  /** Its handler sends without its context, so its requests are not known. */
   readonly isForeign: boolean;
-  /** A user has asked for it: it goes whatever is known of its origin. */
+  /** A user has asked for it, so it is sent whatever the state of its origin. */
   readonly isUrged: boolean;
-  /** Which operation it is: its attempts before were made in this tab. */
+  /** The operation of its earlier attempts in this tab. */
   readonly before: HandedOver | undefined;
   readonly onChange: (entry: Row, operation: Operation) => void;
 }
@@ -182,7 +182,7 @@ export interface FailedAttempt extends Failed {
   readonly error: unknown;
   /** It, or one before it, may have been done. */
   readonly isInDoubt: boolean;
-  /** Its key tells nothing any more. */
+  /** Its key is of no use any more. */
   readonly isStuck: boolean;
   readonly before: HandedOver;
   readonly past: readonly PastStep[];
@@ -190,10 +190,10 @@ export interface FailedAttempt extends Failed {
 
 type Attempted = { readonly kind: 'done'; readonly data: unknown } | FailedAttempt | Unkept;
 
-/** An entry that has timed out has twice as long the next time: a slow line, or a large body. A hang still ends. */
+/** How often the time limit of an entry is doubled after time-outs, for a slow connection or a large body. A hang still ends. */
 const mostDoublings = 3;
 
-/** One attempt at an entry, by the same rules as all that this instance sends. */
+/** One attempt at an entry, by the same rules as all other operations of this instance. */
 export class EntryAttempt extends Owner<Operation> {
   readonly #sender: SenderContext;
   readonly #running: Running;
@@ -221,7 +221,7 @@ export class EntryAttempt extends Owner<Operation> {
       before,
       timeoutFactor: 2 ** Math.min(entry.timeouts, mostDoublings),
       endsWithOwner: true,
-      // Sent again by a user, it is meant anew.
+      // A user who sends it again means it now.
       meantAt: isUrged || entry.isRedriven ? undefined : entry.createdAt,
     });
     this.#idle = new IdleLimit(sender, running, definition.policy);
@@ -273,7 +273,7 @@ export class EntryAttempt extends Owner<Operation> {
     return data;
   }
 
-  /** The fetches of a handler's context: their requests are counted, so that it is known where they go, and that one is under way. */
+  /** The fetches of a handler's context. They count the requests, and record where they go. */
   #createFetches(): Fetches {
     const { signal } = this.#running.controller;
     const bound = bindFetch(this.#sender, this.#operation, signal).fetchNow();
@@ -294,10 +294,10 @@ export class EntryAttempt extends Owner<Operation> {
     return { fetch: follow(bound.fetch), rawFetch: follow(bound.rawFetch) };
   }
 
-  /** Ends the operation of an attempt that has failed: silently, because its next attempt goes on with it. */
+  /** Ends a failed attempt. The operation emits no end, because its next attempt continues it. */
   #endFailed(thrown: unknown): Attempted {
     const { unkept, wasOut } = this.#submission;
-    // The record that had to be kept before its first request went could not be.
+    // The record before its first request could not be stored.
     const isUnkept = !wasOut && unkept?.kind === 'unsent';
     if (this.#running.controller.signal.aborted || (unkept && !isUnkept)) {
       this.#operation.end('cancelled');
@@ -313,14 +313,14 @@ export class EntryAttempt extends Owner<Operation> {
     const nowMs = this.#sender.clock.now();
     const report = reportOf(error, nowMs);
     const { kind, processed } = report.failure;
-    // A late write may be kept all the same, and the entry would then count as sent.
+    // A late write may still be stored, and the entry would then count as sent.
     const isUnsent = !wasOut && (isUnkept || (kind === 'timeout' && processed === 'no'));
     const authAt = renewableAt.get(report.failure);
     const isLater = isUnsent || authAt !== undefined || this.#isTriedAgain(report, error, isIdle);
     const decision = isLater ? triedAgain : operation.fail(error, nowMs);
     operation.recordError(error, decision);
     operation.end();
-    // The policy may know more by now: what the app reads from the error, or what the rest of the attempt has done.
+    // The policy may know more by now: from the app's reader of errors, or from the rest of the attempt.
     const shown = reportOf(error, nowMs);
     const isInDoubt = isIdle || mayHaveTakenEffect(shown, operation);
     return {
@@ -338,12 +338,12 @@ export class EntryAttempt extends Owner<Operation> {
     };
   }
 
-  /** Whether an attempt is made again whatever the policy says. `isIdle`: it was given up, because nothing happened. */
+  /** Whether another attempt follows whatever the policy says. `isIdle`: it was given up because nothing happened. */
   #isTriedAgain({ request, failure }: FailureReport, error: unknown, isIdle: boolean): boolean {
     const { idempotent } = this.#options.definition.handler;
-    // Its effect is unknown: an entry that goes on as if its tab had died may be repeated, or has a key.
+    // Its effect is unknown, as if its tab had died: it may only be repeated with a key, or if it is idempotent.
     if (isIdle) return !this.#submission.isUnkeyed || !!idempotent;
-    // It is done, and its answer is had by doing it once more.
+    // It was done, and its answer can only be had by a repetition.
     return (
       request?.method === 'PUT' &&
       failure.processed === 'yes' &&
@@ -355,10 +355,10 @@ export class EntryAttempt extends Owner<Operation> {
 
 const triedAgain: Decision = { kind: 'stop', reason: 'deadline', retryAt: undefined };
 
-/** The least time that an attempt at an entry may do nothing, in milliseconds. */
+/** The least time limit for an attempt that does nothing, in milliseconds. */
 const leastMs = 60_000;
 
-/** The time limit of an attempt at an entry: how long it may neither end nor have a request under way. */
+/** Limits the time in which an attempt neither ends nor has a request under way. */
 class IdleLimit implements Pick<AttemptLimit, 'race'> {
   readonly #running: Running;
   readonly #limit: TimeLimit;
@@ -373,7 +373,7 @@ class IdleLimit implements Pick<AttemptLimit, 'race'> {
   }
 
   race<T>(begun: Promise<T>): Promise<T> {
-    // Its first request may be under way already.
+    // A request may be under way already.
     this.resume();
     return this.#limit.race(begun);
   }
@@ -386,7 +386,7 @@ class IdleLimit implements Pick<AttemptLimit, 'race'> {
     this.#limit.stop();
   }
 
-  /** Begins, or begins anew, unless a request is under way. */
+  /** Starts the limit anew, unless a request is under way. */
   resume(): void {
     if (this.#running.open === 0 && !this.#isOver) this.#limit.restart(this.#limitMs);
   }

@@ -16,7 +16,7 @@ interface Burial extends Partial<Pick<Row, 'attempts' | 'isInDoubt' | 'steps'>> 
   readonly error?: unknown;
 }
 
-/** Makes attempts at entries, and says what is to be written of them. */
+/** Makes attempts at entries, and decides what is written about their ends. */
 export class Delivery {
   readonly #page: OutboxPage;
   readonly #store: Pick<RowStore, 'recordRequest' | 'read'>;
@@ -32,7 +32,7 @@ export class Delivery {
     this.#onChange = onChange;
   }
 
-  /** @returns undefined where nothing is to be written: it is no longer wanted, or it is another tab's. */
+  /** @returns undefined if nothing is to be written, because it is no longer wanted, or another tab has it. */
   attempt(running: Running, fence: Fence, isUrged: boolean): Promise<Attempt | undefined> {
     const { underWay } = this.#page.memory;
     const { id } = running.entry;
@@ -48,7 +48,7 @@ export class Delivery {
     return made;
   }
 
-  /** An earlier one whose database was closed or deleted meanwhile, so that its end is not written, is this one. */
+  /** Makes an attempt after an earlier one of the same entry, whose end could not be written, because its database was closed or deleted. */
   async #makeAfter(
     earlier: UnderWay | undefined,
     running: Running,
@@ -62,9 +62,9 @@ export class Delivery {
     running.begin(operation);
     const made = await earlier.made.catch(() => {});
     const again = running.entry.claims - entry.claims;
-    // An attempt of another tab since has another end, unless this one was done before.
+    // Another tab may have made an attempt since, with another end, unless this one has succeeded.
     if (made && (again < 2 || made.change.kind === 'done')) return made;
-    // A still later one waits for this: that makes it.
+    // A later attempt waits for this one, and goes on instead.
     const isLatest = this.#page.memory.underWay.get(running.entry.id)?.running === running;
     return isLatest ? this.#make(running, fence, isUrged) : undefined;
   }
@@ -121,7 +121,7 @@ export class Delivery {
     };
   }
 
-  /** It could not be sent as it is: nothing was tried. */
+  /** Ends an entry that cannot be sent as it is. Nothing was tried. */
   #endUnready(
     definition: HandlerDefinition | undefined,
     entry: Row,
@@ -144,14 +144,14 @@ export class Delivery {
       inDevelopment(() => warnOfForeign(operations, entry.handler));
     }
     const isRead = !!receipts.get(entry.id);
-    // With links, others may refer to it.
+    // With links, other entries may refer to it.
     const isKept = !isRead || !!links;
     const { data } = done;
     const result = isKept ? await encodeResult(codec, data, operations) : undefined;
     return { entry, delivered: done, change: { kind: 'done', result, data, isKept, isRead } };
   }
 
-  /** It has failed: another attempt follows, or it becomes a dead letter. */
+  /** Ends a failed attempt: another one follows, or the entry becomes a dead letter. */
   async #endFailed(
     definition: HandlerDefinition,
     { entry, origin }: Running,
@@ -163,7 +163,7 @@ export class Delivery {
     const isTimeout = failed.wasSent && failed.failure.kind === 'timeout';
     const timeouts = entry.timeouts + (isTimeout ? 1 : 0);
     memory.wait(entry.id, failed.before);
-    // They were kept before they went: what has become of the entry does not hang on it.
+    // The steps were stored before they were sent, so an error here does not matter.
     const kept = await encodeSteps(this.#page.codec, failed.past).catch(() => ({}));
     const nowMs = clock.now();
     const retry = failed.isUnsent ? entry.claims : entry.attempts + 1;
@@ -172,7 +172,7 @@ export class Delivery {
       backoffMs: () => backoffDelay({ ...definition.policy, retry }, random),
     });
     if (next.kind === 'dead') {
-      // The next press of "Send again" would end in the same.
+      // The next press of "Send again" would have the same result.
       const isFruitless = isInDoubt && (failed.isStuck || entry.redrives > 0);
       const reason = isFruitless && hasTold(next.reason) ? 'cannot-find-out' : next.reason;
       const attempts = entry.attempts + 1;
@@ -200,7 +200,7 @@ async function prepare(
 ): Promise<{ readonly variables: unknown; readonly past: readonly PastStep[] } | Unread> {
   const read = await readVariables(entry, definition, codec, fill);
   if ('reason' in read) return read;
-  // Its tab died while it was under way, and it was sent without a key.
+  // Its tab died during an attempt without a key.
   if (entry.isUnkeyed && !definition?.handler.idempotent) return { reason: 'not-repeatable' };
   try {
     const past = entry.steps === undefined ? [] : await codec.decode(entry.steps);
@@ -211,7 +211,7 @@ async function prepare(
   }
 }
 
-/** Whether a dead letter holds nothing up: it is not what a user decides on, or others are right without it. */
+/** Whether a dead letter does not block its scope: no user decides about it, or the others are right without it. */
 const isPassed = (reason: DeadReason): boolean => reason === 'superseded' || lacksAnswer(reason);
 
 const isPast = (value: unknown): value is readonly PastStep[] =>
@@ -226,7 +226,7 @@ async function encodeResult(codec: Codec, data: unknown, key: object): Promise<u
   }
 }
 
-/** Whether an entry ended so by what its attempts have shown, and not by what it is. */
+/** Whether an entry ended because of what its attempts have shown, and not because of what it is. */
 const hasTold = (reason: DeadReason): boolean =>
   reason === 'refused' || reason === 'max-attempts' || reason === 'max-age';
 

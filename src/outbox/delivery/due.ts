@@ -4,20 +4,20 @@ import { originOfLane, type Row, type SendingRow, splitLane } from '../store/row
 import { pageSize, type RowStore } from '../store/row-store.ts';
 import type { Fence } from '../store/schema.ts';
 
-/** The part of an entry that is needed to send it when it is due. */
+/** The fields that decide when an entry is due. */
 export type DueEntry = Pick<Row, 'seq'> & Partial<Pick<Row, 'owner' | 'nextRetryAt' | 'lane'>>;
 
-/** An attempt that has sent nothing for so long takes no place: the cause of its wait is unknown. */
+/** An attempt that has sent nothing for this long takes no place. The cause of its wait is unknown. */
 const idleMs = 5000;
 
 /** An attempt that is under way. Only its own methods write its fields. */
 export class Running {
   readonly entry: SendingRow;
   readonly controller: AbortController = new AbortController();
-  /** Its pause, as far as it is known; undefined before it begins. */
+  /** The operation of its attempt; undefined before that begins. */
   operation: Operation | undefined;
   hasAsked = false;
-  /** Where its last request goes; undefined before there is one. */
+  /** The origin of its latest request; undefined before there is one. */
   origin: string | undefined;
   /** How many of its requests are under way, or paused before they are sent. */
   open = 0;
@@ -40,7 +40,7 @@ export class Running {
     return this.open === 0 && this.#clock.now() - this.#idleSince >= idleMs;
   }
 
-  /** A request of it begins, to this origin as far as that is known. @returns what ends it. */
+  /** Records that a request begins, to this origin if that is known. @returns a function that ends it. */
   beginRequest(origin: string | undefined): () => void {
     this.hasAsked = true;
     this.origin = origin ?? this.origin;
@@ -56,7 +56,7 @@ export class Running {
 export interface Next {
   readonly seq: number;
   readonly fence: Fence;
-  /** Empty while that is not known. */
+  /** Empty while it is not known. */
   readonly lane: string;
   readonly isUrged: boolean;
 }
@@ -64,34 +64,34 @@ export interface Next {
 /** An entry whose attempt is under way, or is about to begin. */
 export interface Slot extends Next {
   readonly startedAt: number;
-  /** Which connection to the disk its place is of. */
+  /** The connection to the disk that its place belongs to. */
   readonly connection: number;
   readonly running: Running | undefined;
 }
 
 export const isPaused = ({ running }: Slot): boolean => running?.operation?.phase.kind === 'paused';
 
-/** The due entries of one lane, the oldest first, a page at a time. */
+/** The due entries of one lane, the oldest first, read in pages. */
 interface Lane {
   readonly name: string;
   readonly seqs: number[];
-  /** There is more that is due than is in `seqs`: it is read when that is through. */
+  /** More entries are due than are in `seqs`. They are read after those. */
   readonly hasMore: boolean;
   readonly nextAt: number;
 }
 
-/** After a success at an origin, the entries that wait for it go spread over this time. The first of a lane goes at once. */
+/** After a success at an origin, the entries that wait for it are spread over this time. The first of a lane is sent at once. */
 const wakeMs = { least: 500, most: 4000 } as const;
 
-/** A clock that was set back by less is not worth a write. */
+/** If the clock was set back by less, the waits are not moved. */
 const leastSetBackMs = 1000;
 
-/** The entries of an owner, which this tab sends: what is due of them, as far as it was read. */
+/** The due entries of an owner, which this tab sends, as far as they were read. */
 export class OwnedEntries {
   readonly fence: Fence;
   readonly #store: RowStore;
   readonly #lanes: Map<string, Lane> = new Map();
-  /** Those that a user wants now go first. */
+  /** The entries that a user wants now. They are sent first. */
   readonly #urged: number[] = [];
   #isStale = true;
   /** How far the clock was set back when the times were last moved: see `SteadyClock`. */
@@ -125,7 +125,7 @@ export class OwnedEntries {
     return this.lanes().some(({ seqs, hasMore }) => hasMore && seqs.length === 0);
   }
 
-  /** Reads what is due; what is being sent from here is among it. */
+  /** Reads the due entries, including those that this tab is sending. */
   async read(running: ReadonlyMap<number, unknown>, nowMs: number): Promise<void> {
     this.#isStale = false;
     const limit = pageSize + running.size;
@@ -133,7 +133,7 @@ export class OwnedEntries {
     const before = new Map(this.#lanes);
     this.#lanes.clear();
     for (const { lane: name, due, nextAt = Infinity } of found) {
-      // A change that was announced while this was read may be missing from it.
+      // A change that was announced during the read may be missing.
       const known = new Set([...(before.get(name)?.seqs ?? []), ...due]);
       const seqs = [...known].filter((seq) => !running.has(seq)).toSorted((a, b) => a - b);
       this.#lanes.set(name, { name, seqs, hasMore: due.length === limit, nextAt });
@@ -145,7 +145,7 @@ export class OwnedEntries {
     const none: Lane = { name, seqs: [], hasMore: false, nextAt: Infinity };
     const { seqs, hasMore, nextAt } = this.#lanes.get(name) ?? none;
     const isDue = nextRetryAt <= nowMs;
-    // Beyond a page that is not through, its turn comes when those before it are read.
+    // Behind a page with more entries, it is read in its turn.
     if (isDue && !(hasMore && seq > (seqs.at(-1) ?? 0))) insertSorted(seqs, seq);
     const next = isDue ? nextAt : Math.min(nextAt, nextRetryAt);
     this.#lanes.set(name, { name, seqs, hasMore, nextAt: next });
@@ -163,7 +163,7 @@ export class OwnedEntries {
     return this.#lanes.get(name)?.seqs.shift();
   }
 
-  /** Where the clock was set back, all that waits was planned by another time. */
+  /** Moves all waits after the clock was set back, because they were planned by another time. */
   async moveWaits(setBackMs: number, nowMs: number): Promise<void> {
     const byMs = setBackMs - this.#setBackMs;
     if (byMs < leastSetBackMs) return;
@@ -172,9 +172,9 @@ export class OwnedEntries {
     this.expire();
   }
 
-  /** Entries that wait for this origin, or (without one) for the network, go soon. */
+  /** Makes entries due soon that wait for this origin or, without one, for the network. */
   async wake(origin: string | undefined, wall: Clock, random: Random): Promise<void> {
-    // Only this device was without a network: nothing else comes back with it.
+    // Only this device was without a network, so nothing must be spread.
     const { least, most } = origin === undefined ? { least: 0, most: 0 } : wakeMs;
     for (const { name, nextAt } of this.lanes()) {
       if (!isLaneTo(name, origin) || nextAt === Infinity) continue;
@@ -189,25 +189,25 @@ export class OwnedEntries {
   }
 }
 
-/** Nearly always at the end. */
+/** Inserts in order, nearly always at the end. */
 function insertSorted(seqs: number[], seq: number): void {
   let at = seqs.length;
   while (at > 0 && (seqs[at - 1] ?? 0) > seq) at -= 1;
   if (seqs[at - 1] !== seq) seqs.splice(at, 0, seq);
 }
 
-/** Whether entries of a lane go to an origin, or may: where they go is not known while nothing of them was sent. */
+/** Whether entries of a lane may go to an origin. Before their first request, their origin is not known. */
 export const isLaneTo = (lane: string, origin: string | undefined): boolean =>
   origin === undefined || (originOfLane(lane) ?? origin) === origin;
 
-/** So many entries are paused at most while it is not known where those behind them go. */
+/** The most entries that are paused while it is not known where those behind them go. */
 const mostUndiscovered = 1000;
 
 /**
- * Which entries go next. A place is for what is being sent: so many (`parallel`) for each origin. What is paused
- * takes none of them, and so do attempts that send nothing; but of those of one lane that are known to be paused,
- * so many are enough. Where an entry goes is known once it was tried. Before, it is taken to go where the last of
- * its handler went; as that may be wrong, whatever takes long there counts half.
+ * Decides which entries are sent next. Each origin has `parallel` places for entries that are being sent. Entries that are
+ * paused take no place, nor do attempts that send nothing; but of one lane no more than `parallel` are paused at once. The
+ * origin of an entry is known after its first attempt. Until then it counts for the origin of its handler's latest entry.
+ * As that may be wrong, an entry that takes long there counts half.
  */
 export class Places {
   readonly #parallel: number;

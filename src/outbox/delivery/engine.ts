@@ -17,7 +17,7 @@ export interface OutboxParts extends OutboxPage, EntryListener {
   readonly engine: Engine;
 }
 
-/** Keeps the entries of this tab, and sends them, and those of tabs that have died. */
+/** Stores the entries of this tab, and sends them and those of tabs that have died. */
 export class Engine {
   readonly store: RowStore;
   readonly ownership: Ownership;
@@ -25,7 +25,7 @@ export class Engine {
   readonly #page: OutboxPage;
   readonly #storage: EntryStorage;
   readonly #onChange: () => void;
-  /** The clears that this page has heard of: what it holds is younger. Undefined before a database was open. */
+  /** The clears that this page knows of. Entries that it holds are younger. Undefined before a database was open. */
   #clears: Set<string> | undefined;
   #moving: Promise<void> | undefined;
 
@@ -61,11 +61,11 @@ export class Engine {
     });
   }
 
-  /** A database was opened, in which these clears were done. Resolves once it has what this page holds. */
+  /** Called when a database was opened, with the clears that were done in it. Resolves once it has the entries of this page. */
   async takeOpened(clears: readonly string[]): Promise<void> {
     const known = (this.#clears ??= new Set(clears));
     await this.#move();
-    // Entries that are submitted from now on are younger.
+    // Entries that are submitted from now on are younger than these clears.
     for (const clear of clears) known.add(clear);
   }
 
@@ -81,7 +81,7 @@ export class Engine {
   async add(entry: Unplaced, isWanted: () => boolean): Promise<Row> {
     const storage = this.#storage;
     await this.#move();
-    // Behind one that the disk does not take, of its scope or that it refers to.
+    // An older entry of its scope, or one that it refers to, is only in this page.
     const isBehind = storage
       .inPage()
       .some(
@@ -95,7 +95,7 @@ export class Engine {
         if (added) return added;
       } catch (error) {
         if (!(error instanceof DatabaseError)) throw error;
-        // One that was sent before may be there from before.
+        // An entry that was sent before may be on the disk already.
         if (!entry.isInDoubt) storage.setCopied(entry.id, true);
         if (!isWanted()) throw error;
       }
@@ -118,13 +118,13 @@ export class Engine {
     }
   }
 
-  /** All entries were discarded, or cannot be read any more: none of them is sent. */
+  /** Sends none of the entries any more: they were discarded, or cannot be read. */
   forget(): void {
     this.#drop();
     this.ownership.release();
   }
 
-  /** The page is put away: its entries are sent by others until it is back. */
+  /** Called when the page is put away. Other tabs send its entries until it is back. */
   leave(): void {
     this.#drop();
     this.ownership.leave();
@@ -154,7 +154,7 @@ export class Engine {
       if (added === 'cleared') throw discarded(entry);
       if (added === 'outdated') {
         const filled = await links?.refresh(entry, this.#page, this.store.read);
-        // An answer that cannot be read stays as it is: the end of the entry says why.
+        // An answer that cannot be read stays a reference. The end of the entry says why.
         isFilled = filled === entry;
         entry = filled ?? entry;
         continue;
@@ -165,7 +165,7 @@ export class Engine {
     }
   }
 
-  /** Moves what the page holds to the disk, where that takes it. Never rejects. */
+  /** Moves the entries of the page to the disk, if that works. Never rejects. */
   #move(): Promise<void> {
     return (this.#moving ??= this.#moveAll()
       .catch(() => {})
@@ -183,7 +183,7 @@ export class Engine {
         if (!added) continue;
         storage.setCopied(id, false);
         receipts.save(id, true);
-        // Entries that refer to it may be there already, and be due.
+        // Entries on the disk that refer to it may be due now.
         if (row.state === 'done') this.worker.refresh();
         this.#onChange();
       } catch (error) {
@@ -191,13 +191,13 @@ export class Engine {
           storage.setCopied(id, true);
           throw error;
         }
-        // A clear of which this page has not heard.
+        // A clear that this page did not know of.
         receipts.reject(id, error);
       }
     }
   }
 
-  /** Writes rows of this tab's own, and sends them; a row that was there already is sent by its owner. */
+  /** Writes rows under this tab's owner, and sends them. A row that was there already is sent by its owner. */
   #own<T>(write: (fence: Fence) => Promise<T>): Promise<T> {
     return this.ownership.use(async (fence) => {
       const written = await write(fence);
@@ -214,7 +214,7 @@ export class Engine {
   }
 
   #gain(fence: Fence): void {
-    // The tab that had it may have died between an end and announcing the next entry.
+    // The previous tab may have died after it stored an end and before it announced the next entry.
     this.worker.refresh();
     this.worker.drive(fence);
     this.#announceOwner();
@@ -229,7 +229,7 @@ export class Engine {
       if (this.worker.drive(fence)) this.#announceOwner();
       return;
     }
-    // It was given up while the entry was written: the first tab that looks for owners takes it.
+    // The owner was given up while the entry was written. The first tab that looks for owners takes it.
     this.#announceOwner();
     void this.ownership.refresh();
   }

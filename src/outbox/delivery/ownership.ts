@@ -6,20 +6,20 @@ import type { OutboxPage } from './page.ts';
 
 export interface OwnershipContext extends Pick<OutboxPage, 'clock' | 'lock' | 'name'> {
   readonly store: RowStore;
-  /** The tokens that this page has had: an owner with one of them was left behind by an earlier connection. */
+  /** The earlier tokens of this page. An owner with one of them is left over from an earlier connection. */
   readonly tokens: Set<string>;
   readonly onGain: (fence: Fence) => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** A tab with entries signs their owner this often. */
+/** How often a tab signs the owner of its entries. */
 const signMs = 20_000;
 /** An owner counts as dead after this many looks without a new sign: a hidden tab signs once a minute. */
 const silentLooks = 5;
 /** When a page opens, an owner whose last sign is older counts as dead at once. */
 const silentMs = silentLooks * signMs;
 
-/** The owner of another tab, as it was seen last. */
+/** The owner of another tab, as it was read last. */
 interface Other extends Pick<OwnerRecord, 'token' | 'signedAt'> {
   /** How many looks have found no later sign of it. */
   readonly looks: number;

@@ -1,38 +1,38 @@
 /** Why a row needs a user. */
 export type DeadReason =
-  /** The answer would be the same again: 400, 422, 404 and their like. */
+  /** A retry would get the same answer: 400, 404, 422 and so on. */
   | 'refused'
-  /** It may have been done, and sent once more it could be done twice. */
+  /** It may have been done, and a retry could do it twice. */
   | 'not-repeatable'
-  /** It has been done, but its answer could not be read. */
+  /** It was done, but its answer could not be read. */
   | 'answer-lost'
-  /** It may have been done, and its key is older than its API keeps one. */
+  /** It may have been done, and its API may have forgotten its key. */
   | 'expired'
-  /** It may have been done, and the age of its key is not known: the clock was set back since another page made it. */
+  /** It may have been done, and the age of its key is not known, because the clock was set back. */
   | 'age-unknown'
-  /** It may have been done, and sent again under its key, that was not found out: its API gives a stored failure. */
+  /** It may have been done, and its API answers its key with a stored failure, so a retry does not find out. */
   | 'cannot-find-out'
-  /** A later write to its URL was sent, which it would undo. */
+  /** It would undo a later write to its URL. */
   | 'superseded'
-  /** The app's own limits, `maxAttempts` and `maxAgeMs`. */
+  /** The app's own limits: `maxAttempts` and `maxAgeMs`. */
   | 'max-attempts'
   | 'max-age'
-  /** No handler has its name: delivered once one has. */
+  /** No handler has its name. It is delivered once there is one. */
   | 'handler-missing'
-  /** `migrate` threw, or there is none. */
+  /** `migrate` threw, or is missing. */
   | 'not-migrated'
   /** The browser cannot read it any more, it cannot be decrypted, or what is kept of it is damaged. */
   | 'unreadable'
-  /** An entry whose answer it refers to is a dead letter: it goes once that goes. */
+  /** It refers to the answer of a dead letter. It is sent after that one. */
   | 'parent-dead'
-  /** The answer that it refers to is not known: that was discarded or forgotten, never was, or has no such field. */
+  /** The answer that it refers to does not exist: it was discarded or forgotten, or has no such field. */
   | 'answer-missing';
 
-/** Whether an entry is dead because the answer of another one is missing. */
+/** Whether an entry is dead because it lacks the answer of another one. */
 export const lacksAnswer = (reason: DeadReason | undefined): boolean =>
   reason === 'parent-dead' || reason === 'answer-missing';
 
-/** The outcome of an attempt, without headers and bodies. */
+/** The error of an attempt, without headers and bodies. */
 export interface RowError {
   readonly name: string;
   readonly message: string;
@@ -40,27 +40,27 @@ export interface RowError {
 }
 
 export interface Tried {
-  /** Those of which a request was about to go, or that have failed without one; not those that were only paused. */
+  /** How many attempts were about to send a request, or failed without one. Attempts that were only paused do not count. */
   readonly attempts: number;
-  /** How often it was taken to be sent: an end is written by the tab that has taken it last. */
+  /** How often it was claimed. Only the latest claim may write its end. */
   readonly claims: number;
-  /** When the last attempt has failed; while one is under way, when that began. */
+  /** When the last attempt failed; while one is under way, when it began. */
   readonly lastAttemptAt?: number | undefined;
-  /** So many attempts have timed out: the next one has longer. */
+  /** How many attempts have timed out. The next one has a longer limit. */
   readonly timeouts: number;
-  /** So many of the last attempts in a row were answered that an earlier one is still running. */
+  /** How many attempts in a row were told that an earlier one is still running. */
   readonly conflicts: number;
   readonly lastError?: RowError | undefined;
   readonly isInDoubt: boolean;
-  /** The attempt that was begun last has sent it without a key, because its API honours none. */
+  /** The latest attempt has sent it without a key, because its API takes none. */
   readonly isUnkeyed: boolean;
-  /** It was sent before it was kept here: what is known of its requests is not all. */
+  /** It was sent before it was stored here, so not all of its requests are known. */
   readonly isRestored: boolean;
-  /** A user has sent it again: what was definitely refused takes a fresh key. */
+  /** A user has sent it again: a step that was definitely refused gets a new key. */
   readonly isRedriven: boolean;
-  /** So often a user has sent it again under its key, when it was not known whether it was done. */
+  /** How often a user has sent it again under its key while its outcome was unknown. */
   readonly redrives: number;
-  /** The requests that may have been sent, with their bytes, as the codec keeps them. */
+  /** The requests that may have been sent, with their bytes, as the codec stores them. */
   readonly steps?: unknown;
   /** Its variables can no longer be read: see `setAside`. */
   readonly isGone: boolean;
@@ -83,7 +83,7 @@ export const untried: Tried = {
 };
 
 interface Submitted extends Tried {
-  /** Its place among all: the order in which they were committed. */
+  /** Its place in the order of all rows, in which they were committed. */
   readonly seq: number;
   readonly id: string;
   readonly handler: string;
@@ -91,28 +91,28 @@ interface Submitted extends Tried {
   readonly variables: unknown;
   /** In epoch milliseconds, as all times. */
   readonly createdAt: number;
-  /** How far the clock of its page was ahead of that, because that was set back before. */
+  /** How far the steady clock of its page was ahead of `createdAt`, because the wall clock was set back before. */
   readonly aheadMs?: number | undefined;
-  /** Those with the same are sent one after the other, the oldest first. */
+  /** Entries of one scope are sent one after the other, the oldest first. */
   readonly scope?: string | undefined;
-  /** Those that are sent to the same origin by the same handler; only the latter before it is known. */
+  /** Its handler and its origin; only the handler until the origin is known. */
   readonly lane: string;
   /** The keys of the entries whose answers its variables refer to. */
   readonly parents?: readonly string[] | undefined;
-  /** The keys that it has had before. */
+  /** Its earlier keys. */
   readonly formerIds?: readonly string[] | undefined;
-  /** The name of the thing that it changes. Later changes of the same thing may be merged with it. */
+  /** The name of the thing that it changes. Later changes of it may be merged with this one. */
   readonly thing?: string | undefined;
 }
 
-/** To be sent, or being sent, by the tab that has its owner. */
+/** The fields of a row that is to be sent, or is being sent, by the tab that has its owner. */
 interface Live {
   readonly owner: string;
   /** The scope that waits for it. */
   readonly blocks?: string | undefined;
   /** Undefined while it waits behind its scope. */
   readonly nextRetryAt?: number | undefined;
-  /** The server has said when: a success of its origin draws it no nearer than this. */
+  /** When the server allows it at the earliest. A success of its origin does not make it due before that. */
   readonly notBefore?: number | undefined;
 }
 
@@ -134,7 +134,7 @@ interface Foreign {
 interface Dead {
   readonly state: 'dead';
   readonly deadReason: DeadReason;
-  /** The scope that waits until a user has decided. */
+  /** The scope that waits for the user's decision. */
   readonly blocks?: string | undefined;
 }
 
@@ -142,7 +142,7 @@ interface Done {
   readonly state: 'done';
   readonly doneAt: number;
   readonly result: unknown;
-  /** Its submitter has the result: it is kept as the answer that others refer to. */
+  /** Its submitter has the result. It is kept because other entries refer to its answer. */
   readonly isRead?: boolean | undefined;
 }
 
@@ -153,11 +153,11 @@ type Only<S> = S extends unknown
   ? S & { readonly [K in Exclude<FieldOf<States>, keyof S>]?: undefined }
   : never;
 
-/** A submission as it is kept. */
+/** A submission as it is stored. */
 export type Row = Submitted & Only<States>;
 export type SendingRow = Row & { readonly state: 'sending' };
 
-/** No field of a state: another state begins with these. */
+/** Clears the fields of all states: a new state begins with these. */
 export const stateless: Readonly<Record<Exclude<FieldOf<States>, 'state'>, undefined>> = {
   owner: undefined,
   blocks: undefined,
@@ -170,7 +170,7 @@ export const stateless: Readonly<Record<Exclude<FieldOf<States>, 'state'>, undef
   isRead: undefined,
 };
 
-/** The states on the disk: an entry that is paused is `sending` there. */
+/** The states on the disk. A paused entry is `sending` there. */
 export type RowState = Row['state'];
 
 type Without<R, K> = R extends unknown ? Omit<R, K & keyof R> : never;
@@ -183,10 +183,10 @@ export function unplace(row: Row): Unplaced {
   return unplaced;
 }
 
-/** Neither of them can have a line break in a URL, nor has the name of a handler any. */
+/** Neither a URL nor the name of a handler contains a line break. */
 const separator = '\n';
 
-/** The lane of an entry: its handler and, once it is known, the origin that it goes to. */
+/** The lane of an entry: its handler and, once it is known, its origin. */
 export const laneOf = (handler: string, origin?: string): string =>
   origin === undefined ? handler : `${handler}${separator}${origin}`;
 

@@ -1,14 +1,14 @@
 import type { NewRow, Row } from './row.ts';
 
-/** The right to write of a tab: refused once another has taken over. */
+/** The right of a tab to write. It is refused after another tab has taken over. */
 export interface Fence {
   readonly owner: string;
   readonly token: string;
 }
 
-/** Which tab may change the rows of an owner: the one that has taken it last, and alone knows the token. */
+/** An owner of rows. Only the tab that has taken it last, and knows its token, may change them. */
 export interface OwnerRecord extends Fence {
-  /** When the tab has last shown that it lives, in epoch milliseconds; 0 once it has given the owner up. */
+  /** When its tab last signed, in epoch milliseconds; 0 after it has given the owner up. */
   readonly signedAt: number;
 }
 
@@ -27,10 +27,10 @@ export type Index =
   | 'formerIds'
   | 'thing';
 
-/** The fields of each index. A row is in the indexes of the fields that it has. */
+/** The fields of each index. A row is in an index if it has the fields. */
 export const indexes: Readonly<Record<Index, keyof Row | readonly (keyof Row)[]>> = {
   id: 'id',
-  // By it, a row that cannot be read any more still knows its handler.
+  // So the handler of a row that cannot be read any more is still known.
   handler: 'handler',
   due: ['owner', 'nextRetryAt'],
   lanes: ['owner', 'lane', 'nextRetryAt'],
@@ -55,16 +55,16 @@ export function layOut(database: IDBDatabase): void {
   database.createObjectStore('owners', { keyPath: 'owner' });
 }
 
-/** A key of an index. In order: numbers, then texts, then lists; so an empty list is beyond all others. */
+/** A key of an index. Numbers come before texts, and texts before lists, so an empty list is greater than all numbers and texts. */
 export type Key = number | string | readonly Key[];
 
-/** Keys from the first to the last; with one, that alone. `isAfter`: the first is not among them. */
+/** Keys from the first to the last, or only one key. `isAfter` excludes the first. */
 export type Range = readonly [first: Key, last?: Key, isAfter?: boolean];
 
-/** How sure a write must be before it counts; `page`: it changes rows of this page alone. */
+/** How durable a write must be before it counts. `page`: it changes only rows of this page. */
 export type Durability = 'strict' | 'relaxed' | 'page';
 
-/** One transaction: nothing else is awaited in it, and no other sees half of it. */
+/** One transaction. Nothing else may be awaited in it. */
 export interface Transaction {
   readonly row: (seq: number) => Promise<Row | undefined>;
   /** Rows in the order of an index, and then of their places. */
@@ -72,7 +72,7 @@ export interface Transaction {
   readonly places: (index: Index, range: Range, limit?: number) => Promise<readonly number[]>;
   /** The first key of an index. */
   readonly firstKey: (index: Index, range: Range) => Promise<Key | undefined>;
-  /** How many rows there are in an index, or in all. */
+  /** The number of rows in an index, or of all rows. */
   readonly count: (index?: Index, range?: Range) => Promise<number>;
   /** Rows with this key of an index, or (without one) all, in the order of their places, after one of them. */
   readonly page: (
@@ -93,7 +93,7 @@ export interface Transaction {
 
 export interface Backend {
   readonly read: <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
-  /** Resolves once it is complete. */
+  /** Runs a transaction. Resolves once it is complete. */
   readonly write: <T>(durability: Durability, work: (tx: Transaction) => Promise<T>) => Promise<T>;
 }
 

@@ -15,17 +15,17 @@ export type Change =
       readonly kind: 'again';
       readonly nextRetryAt: number;
       readonly decidedAt: number;
-      /** Nothing of it was about to go. */
+      /** None of its requests was about to be sent. */
       readonly isUntouched?: boolean;
       readonly notBefore?: number;
       readonly lane?: string;
     })
-  /** Delivered. Nothing is kept where its submitter knows already. */
+  /** Delivered. Nothing is stored if its submitter has the result already. */
   | {
       readonly kind: 'done';
-      /** As the codec keeps it. */
+      /** As the codec stores it. */
       readonly result: unknown;
-      /** As its handler has resolved with it. */
+      /** The value that its handler returned. */
       readonly data?: unknown;
       readonly isKept: boolean;
       readonly isRead?: boolean;
@@ -33,18 +33,18 @@ export type Change =
   | (Shown & {
       readonly kind: 'dead';
       readonly reason: DeadReason;
-      /** Those of its scope wait until a user has decided. */
+      /** The others of its scope wait for the user's decision. */
       readonly isBlocking: boolean;
     })
-  /** This version of the app does not understand it: it waits for a later one. Nothing was tried. */
+  /** This version of the app does not know it, so it waits for a later one. Nothing was tried. */
   | { readonly kind: 'too-new' };
 
 interface Shown {
   readonly error: RowError | undefined;
   readonly attempts: number;
-  /** So many of them, as far as that has changed, have timed out. */
+  /** How many attempts have timed out; undefined if that has not changed. */
   readonly timeouts?: number;
-  /** So many of the last in a row were answered that another is still running. @default 0 */
+  /** How many attempts in a row were told that another one is still running. @default 0 */
   readonly conflicts?: number;
   readonly isInDoubt: boolean;
   readonly steps?: unknown;
@@ -54,42 +54,42 @@ export async function headOf(tx: Transaction, scope: string): Promise<Row | unde
   return (await tx.rows('blocks', [scope], 1))[0];
 }
 
-/** All keys that begin with this one, and have a later time. */
+/** The range of keys that begin with this one, and have a later time. */
 export const after = (key: readonly Key[], nowMs: number): Range => [
   [...key, nowMs],
   [...key, []],
   true,
 ];
 
-/** All texts are between these; dates and numbers come before, bytes and lists after. */
+/** The range of all texts. Numbers and dates come before it, bytes and lists after it. */
 export const texts = ['', '\uffff'] as const;
 
 export async function owns(tx: Transaction, { owner, token }: Fence): Promise<boolean> {
   return (await tx.owner(owner))?.token === token;
 }
 
-/** Whether the owner is of this tab; one that is new becomes so. */
+/** Whether the owner belongs to this tab. A new owner becomes its own. */
 export async function isOurs(tx: Transaction, fence: Fence, nowMs: number): Promise<boolean> {
   const record = await tx.owner(fence.owner);
   if (!record) await tx.putOwner({ ...fence, signedAt: nowMs });
   return !record || record.token === fence.token;
 }
 
-/** The row that this tab has claimed; undefined once it was claimed again. */
+/** The row that this tab has claimed; undefined if it was claimed again. */
 export async function claimedRow(
   tx: Transaction,
   { seq, claims }: Row,
   fence: Fence,
 ): Promise<SendingRow | undefined> {
-  // At once: while one waits for the other, all tabs wait for this transaction.
+  // Both at once, because all tabs wait for this transaction.
   const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
   if (!isOwn || row?.state !== 'sending' || row.owner !== fence.owner) return undefined;
   return row.claims === claims ? row : undefined;
 }
 
 /**
- * Whether another row of the scope that this one is the head of is being sent, or was when its tab
- * died. It has passed this one, so it is younger: what is older is not read.
+ * Whether another row of its scope is being sent, or was when its tab died, although this row is the head of the scope.
+ * That row has passed this one, so it is younger, and older rows need not be read.
  */
 export async function isScopeBusy(tx: Transaction, { seq, blocks }: Row): Promise<boolean> {
   if (blocks === undefined) return false;
@@ -97,7 +97,7 @@ export async function isScopeBusy(tx: Transaction, { seq, blocks }: Row): Promis
   return younger.some((other) => other.blocks === blocks);
 }
 
-/** A row that waits, at its time on a clock that shows another. */
+/** The same row, with its times moved by a change of the clock. */
 export const shift = (row: Row, byMs: number): Row =>
   row.owner === undefined
     ? row
@@ -108,7 +108,7 @@ export const shift = (row: Row, byMs: number): Row =>
         lastAttemptAt: row.lastAttemptAt === undefined ? undefined : row.lastAttemptAt + byMs,
       };
 
-/** The same row, unless its wait began in what is now the future: it is not known how much of that is over. */
+/** The same row, or with its wait begun anew if that seems to have begun in the future: how much of it is over is not known. */
 export function replan<R extends NewRow | Row>(row: R, nowMs: number): R {
   const sinceMs = row.lastAttemptAt ?? row.createdAt;
   if (sinceMs <= nowMs || row.nextRetryAt === undefined) return row;
@@ -128,7 +128,7 @@ export async function insert(
   const held = row.owner === undefined ? row : await links.hold(tx, row);
   if (held) return { ...held, seq: await tx.add(held) };
   const head = row.blocks === undefined ? undefined : await headOf(tx, row.blocks);
-  // A row on the disk comes before those of this page; one of this page is claimed to find out about the disk.
+  // A row on the disk comes before those of this page. One of this page is claimed to find out about the disk.
   const isBehind = !!head && isInPage(head) === (row.owner === pageFence.owner);
   const placed = {
     ...row,
@@ -137,7 +137,7 @@ export async function insert(
   return { ...placed, seq: await tx.add(placed) };
 }
 
-/** The row after a change; undefined when nothing is to be kept. */
+/** The row after a change; undefined if it is not kept. */
 export function applyChange(row: SendingRow, change: Change, nowMs: number): Row | undefined {
   const { blocks } = row;
   if (change.kind === 'done') {
@@ -159,7 +159,7 @@ function applyShown(
   nowMs: number,
 ): Row {
   const { error, attempts, timeouts, conflicts = 0, isInDoubt, steps } = change;
-  // Another tab may try it where this one did not, and a dead one may be submitted again: both need the mark.
+  // Another tab may try it if this one did not, and a dead entry may be submitted again. Both need to know.
   const isToKnow = change.kind === 'dead' || change.isUntouched;
   const tried = {
     ...row,
@@ -170,7 +170,7 @@ function applyShown(
     conflicts,
     lastError: error ?? row.lastError,
     steps: steps ?? row.steps,
-    // Its next wait begins now, whatever the clock has done during the attempt.
+    // Its next wait begins now, whatever the clock did during the attempt.
     lastAttemptAt: nowMs,
   };
   if (change.kind === 'again') {
@@ -185,9 +185,9 @@ function applyShown(
 }
 
 /**
- * A row is to be sent by this owner, in its scope's order: due at once if none is before it. Its place is that of
- * its submission, also when those behind it have gone meanwhile, or it was of another scope. Where an answer that it
- * refers to is missing, it is dead.
+ * Places a row, to be sent by this owner in the order of its scope: it is due at once if no other is before it. Its place
+ * is that of its submission, even if later rows were sent meanwhile, or it had another scope. If an answer that it refers
+ * to is missing, it is dead.
  */
 export async function place(
   tx: Transaction,
@@ -208,7 +208,7 @@ export async function place(
   return due;
 }
 
-/** The next row of a scope is due once nothing is before it. */
+/** Makes the next row of a scope due, if no other is before it. */
 export async function unblock(
   tx: Transaction,
   scope: string | undefined,
@@ -217,7 +217,7 @@ export async function unblock(
 ): Promise<Row | undefined> {
   const head = scope === undefined ? undefined : await headOf(tx, scope);
   if (head?.owner === undefined) return undefined;
-  // One that was being sent when its tab died may have waited for the end of a younger one.
+  // A row that was being sent when its tab died may have waited for a younger one.
   if (head.nextRetryAt !== undefined) return head;
   if (await links.hold(tx, head)) return undefined;
   const due = { ...head, nextRetryAt: nowMs };
