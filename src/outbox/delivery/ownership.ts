@@ -14,24 +14,24 @@ export interface OwnershipContext extends Pick<OutboxPage, 'clock' | 'lock' | 'n
 
 /** How often a tab signs the owner of its entries. */
 const signMs = 20_000;
-/** An owner counts as dead after this many looks without a new sign: a hidden tab signs once a minute. */
+/** After this many checks without a new sign, an owner counts as dead. A hidden tab signs once a minute. */
 const silentLooks = 5;
-/** When a page opens, an owner whose last sign is older counts as dead at once. */
+/** When a page opens, an owner whose last sign is older than this counts as dead at once. */
 const silentMs = silentLooks * signMs;
 
 /** The owner of another tab, as it was read last. */
 interface Other extends Pick<OwnerRecord, 'token' | 'signedAt'> {
-  /** How many looks have found no later sign of it. */
+  /** How many checks have found no new sign. */
   readonly looks: number;
-  /** Withdraws the request for its lock, or releases that. */
+  /** Withdraws the request for its lock, or releases the lock. */
   readonly stop: () => void;
 }
 
 /**
- * Which entries this tab sends. A tab signs its owner for as long as that has entries. Another tab takes the
- * entries over when the owner's lock is granted to it, or when no sign has come for about 100 s: a lock may
- * be held by a tab that is frozen, may never be granted, or be missing. If the first tab was only asleep, what
- * it still writes is refused, because its token is no longer on the disk.
+ * Decides which entries this tab sends. A tab signs its owner while that has entries. Another tab takes the entries over
+ * when it gets the owner's lock, or after about 100 s without a sign, because a lock may be held by a frozen tab, never be
+ * granted, or not exist. If the first tab was only asleep, its later writes are refused, because its token is no longer on
+ * the disk.
  */
 export class Ownership {
   readonly #context: OwnershipContext;
@@ -47,7 +47,7 @@ export class Ownership {
     this.#context = context;
   }
 
-  /** Writes entries of this tab's own. Afterwards `has` says whether they still are. */
+  /** Writes entries of this tab. Afterwards `has` says whether they still belong to it. */
   async use<T>(work: (fence: Fence) => Promise<T>): Promise<T> {
     if (this.#isOver) throw new DatabaseError('lost');
     this.#uses += 1;
@@ -70,7 +70,7 @@ export class Ownership {
     return this.#held.get(owner)?.fence.token === token;
   }
 
-  /** Another tab has taken it over, or it has nothing to send. */
+  /** Removes an owner that another tab has taken over, or that has nothing to send. */
   lose(fence: Fence): void {
     if (!this.has(fence)) return;
     this.#held.get(fence.owner)?.release();
@@ -109,7 +109,7 @@ export class Ownership {
     this.#mine = undefined;
   }
 
-  /** The page is put away: gives everything up, and takes nothing until it is back. */
+  /** Called when the page is put away: gives all owners up, and takes none until it is back. */
   leave(): void {
     this.#isAway = true;
     this.release();
@@ -127,7 +127,7 @@ export class Ownership {
     this.leave();
   }
 
-  /** The next page need not wait for the silence. */
+  /** Gives an owner up, so that the next page can take it at once. */
   #giveUp(fence: Fence): void {
     this.#context.store.sign(fence, 0).catch(() => {});
   }
@@ -146,7 +146,7 @@ export class Ownership {
   #own(): Fence {
     if (this.#mine && this.has(this.#mine)) return this.#mine;
     const fence = this.#newFence(createIdempotencyKey());
-    // A page that is put away holds nothing: the tab that looks next takes it over.
+    // A page that is put away holds no owner. The next tab that checks takes it over.
     if (this.#isAway) return fence;
     this.#mine = fence;
     // No other tab knows its name yet, so its lock is free.
@@ -181,8 +181,8 @@ export class Ownership {
   }
 
   /**
-   * Whether no sign of an owner has come for too long. Looks are counted, because clocks are set and machines
-   * sleep; only where the page has just opened, the clock on the wall must do.
+   * Whether an owner has not signed for too long. Checks are counted, because clocks are set and devices sleep. Only a page
+   * that has just opened must use the wall clock.
    */
   #isSilent({ owner, token, signedAt }: OwnerRecord, isTimed: boolean): boolean {
     const { clock, tokens } = this.#context;
@@ -193,7 +193,7 @@ export class Ownership {
     let stop = known?.stop;
     if (!stop || known?.token !== token) {
       stop?.();
-      // Behind those that waited before.
+      // After the tabs that waited before.
       stop = this.#lock(owner, () => void this.#take(owner, token));
     }
     this.#others.set(owner, { token, signedAt, looks, stop });
@@ -201,7 +201,7 @@ export class Ownership {
     return signedAt === 0 || tokens.has(token) || isLongAgo || looks >= silentLooks;
   }
 
-  /** Unless it has another token by now, or was taken or given up meanwhile. */
+  /** Takes an owner over, unless its token has changed, or it was taken or given up meanwhile. */
   async #take(owner: string, token = this.#others.get(owner)?.token): Promise<void> {
     const { clock, store, onGain } = this.#context;
     const other = this.#others.get(owner);
@@ -224,7 +224,7 @@ export class Ownership {
       return onGain(fence);
     }
     other.stop();
-    // Another tab was first: its lock is the one to wait for.
+    // Another tab was first. Its lock is the one to wait for now.
     if (isTaken === false) await this.refresh();
   }
 
@@ -233,7 +233,7 @@ export class Ownership {
     this.#context.onError(error);
   }
 
-  /** Signs, and looks for silent owners, from time to time; where the store has failed, that is tried again. */
+  /** Plans the next sign and check for silent owners. If the store fails, they are tried again. */
   #plan(): void {
     const { clock } = this.#context;
     if (this.#timer !== undefined || this.#isOver || this.#isAway) return;

@@ -21,7 +21,7 @@ import type { Backend } from '../store/schema.ts';
 import type { Change } from '../store/transitions.ts';
 import type { Running } from './due.ts';
 
-/** It measures by the steady clock of its instance; what it says of times is told by the clock on the wall. */
+/** The sender of an outbox. Durations are measured by the steady clock, and times are given by the wall clock. */
 export interface SenderContext extends LoopContext, Fetches {
   readonly clock: SteadyClock;
   readonly waitingWrites: WaitingWrites;
@@ -33,26 +33,26 @@ export interface Attempt {
   readonly change: Change;
   readonly delivered?: { readonly data: unknown; readonly variables: unknown };
   readonly error?: unknown;
-  /** Of an attempt after which there is another. */
+  /** The decision after a failure that another attempt follows. */
   readonly decision?: Decision;
   readonly onWritten?: () => void;
 }
 
-/** An attempt, from its begin until its end is written. */
+/** An attempt, from its start until its end is written. */
 export interface UnderWay {
   readonly running: Running;
   readonly made: Promise<Attempt | undefined>;
 }
 
-/** The attempts of a page at its entries, in whichever store those are. */
+/** The attempts of a page, whether its entries are on the disk or in the page. */
 export class PageMemory {
-  /** Handlers that have ended well and sent nothing through their context. */
+  /** Handlers that have succeeded without sending a request through their context. */
   readonly foreign: Set<string> = new Set();
   /** The attempts that are under way, or whose ends could not be written yet. */
   readonly underWay: Map<string, UnderWay> = new Map();
   readonly tokens: Set<string> = new Set();
   readonly #operations: SenderContext['operations'];
-  /** The operations of those that wait here for their next attempt. */
+  /** The operations of entries that wait here for their next attempt. */
   readonly #waiting: Map<string, HandedOver> = new Map();
 
   constructor(operations: SenderContext['operations']) {
@@ -63,14 +63,14 @@ export class PageMemory {
     this.#waiting.set(id, before);
   }
 
-  /** Its next attempt begins. @returns the operation that goes on. */
+  /** Called when the next attempt begins. @returns the operation that continues. */
   takeWaiting(id: string): HandedOver | undefined {
     const before = this.#waiting.get(id);
     this.#waiting.delete(id);
     return before;
   }
 
-  /** Ends the operation of an entry that waits here, or of all: this tab makes no next attempt. */
+  /** Ends the operation of an entry that waits here, or all of them, because this tab makes no further attempt. */
   endWaiting(id: string | undefined, result: OperationResult): void {
     for (const one of id === undefined ? [...this.#waiting.keys()] : [id]) {
       const before = this.takeWaiting(one);
@@ -93,7 +93,7 @@ export interface EntryLinks {
     codec: Codec,
     read: Backend['read'],
   ) => Promise<unknown>;
-  /** The entry with the answers that are known: its scope is then that of one that is submitted with the real id. */
+  /** Fills known answers into an entry. It then gets the scope that the real id gives it. */
   readonly refresh: <R extends Unplaced>(
     entry: R,
     page: Pick<OutboxPage, 'codec' | 'handlers'>,
@@ -101,18 +101,18 @@ export interface EntryLinks {
   ) => Promise<R>;
 }
 
-/** An outbox in this page, whatever store its entries are in. */
+/** The outbox of this page, whether its entries are on the disk or in the page. */
 export interface OutboxPage {
-  /** Of the database, and so of its locks. */
+  /** The name of the database and of its locks. */
   readonly name: string;
-  /** On the wall. */
+  /** The wall clock. */
   readonly clock: Clock;
   readonly sender: SenderContext;
   readonly network: Network;
   readonly lock: TabPorts['lock'];
   readonly handlers: ReadonlyMap<string, HandlerDefinition>;
   readonly codec: Codec;
-  /** So many attempts at once to one origin, at most. */
+  /** The most attempts at once to one origin. */
   readonly parallel: number;
   readonly receipts: Receipts;
   readonly memory: PageMemory;
@@ -120,16 +120,16 @@ export interface OutboxPage {
   readonly display: Display;
   readonly others: OtherTabs;
   readonly links: EntryLinks | undefined;
-  /** Which clear of all entries is under way, or has failed: nothing is sent meanwhile. */
+  /** The clear that is under way, or has failed; nothing is sent meanwhile. */
   readonly clearing: () => string | undefined;
 }
 
 export interface EntryListener {
   readonly onChange: () => void;
-  /** The turn of an entry has come, in this tab or another; `isUrged`: because a user wants it. */
+  /** Called when an entry is due, in this tab or another. `isUrged`: a user wants it now. */
   readonly onDue: (entry: Row, isUrged?: boolean) => void;
-  /** Other entries have changed by the change of one: the turn of some has come, and some are dead with it. */
+  /** Called when the end of one entry has made others due, or dead. */
   readonly onFollow: (settled: Settled) => void;
-  /** An end is written; `settled` is undefined where it was not ours to write any more. */
+  /** Called when an end was written. `settled` is undefined if another tab had taken the entry over. */
   readonly onEnd: (attempt: Attempt, settled: Settled | undefined) => void;
 }

@@ -23,25 +23,25 @@ export interface WorkerContext
     Pick<OutboxPage, 'clock' | 'network' | 'parallel' | 'clearing'>,
     Pick<EntryListener, 'onChange' | 'onDue' | 'onEnd'> {
   readonly random: Random;
-  /** Times on the disk are those of the wall clock; durations are not measured by it. */
+  /** Measures durations. Times on the disk are those of the wall clock. */
   readonly steady: SteadyClock;
   readonly store: RowStore;
-  /** Makes one attempt; undefined when its end is not wanted any more. Never rejects. */
+  /** Makes one attempt; undefined if its end is no longer wanted. Never rejects. */
   readonly attempt: Delivery['attempt'];
   readonly onLost: (fence: Fence) => void;
   readonly onError: (error: unknown) => void;
   readonly onIdle: () => void;
 }
 
-/** No wait is trusted to one timer for longer: timers stand still while a machine sleeps. */
+/** The longest timer, because timers stop while a device sleeps. */
 const longestTimerMs = 5000;
-/** A store that does not work is asked again after so long. */
+/** A store that fails is tried again after this time. */
 const errorPauseMs = 5000;
-/** And one entry that cannot be read or written, ever later, after so long at the most. */
+/** An entry that cannot be read or written is tried again ever later, and at the latest after this time. */
 const longestAsideMs = 60_000;
-/** Woken entries have been sent by then, as a rule. */
+/** Woken entries are usually sent within this time. */
 const releaseMs = 5000;
-/** An end is tried to be written so often, a second later and then twice as late. */
+/** How often the write of an end is tried: after a second, and then after twice as long each time. */
 const tries = 5;
 
 /** Sends the entries of the owners that this tab has, when they are due. */
@@ -51,7 +51,7 @@ export class Worker {
   readonly #slots: Map<number, Slot> = new Map();
   readonly #driven: Map<string, OwnedEntries> = new Map();
   readonly #places: Places;
-  /** Rows that could not be taken, or of which nothing could be written. */
+  /** Rows that could not be claimed or written. */
   readonly #aside: Map<number, { readonly times: number; readonly until: number }> = new Map();
   readonly #unsubscribe: () => void;
   #timer: unknown;
@@ -61,10 +61,10 @@ export class Worker {
   #isAskedAgain = false;
   #isOver = false;
   #waking = 0;
-  /** Places of another connection to the disk are of other rows. */
+  /** The present connection to the disk. Places of another connection belong to other rows. */
   #connection = 0;
   #releasedAt = -Infinity;
-  /** The places of what was under way when entries were released, and did not wait. */
+  /** The places of attempts that were under way without a wait when entries were released. */
   #sentBefore: ReadonlySet<number> = new Set();
 
   constructor(context: WorkerContext) {
@@ -81,18 +81,18 @@ export class Worker {
     });
   }
 
-  /** The entries of this owner are to be sent. @returns whether that is new. */
+  /** Sends the entries of this owner from now on. @returns whether that is new. */
   drive(fence: Fence): boolean {
     if (this.#isOver || this.#isDriven(fence)) return false;
     const setBackMs = this.#clock.setBackMs();
     this.#driven.set(fence.owner, new OwnedEntries(fence, this.#context.store, setBackMs));
-    // It was just written, so the store works.
+    // The owner was just written, so the store works.
     this.#pausedUntil = -Infinity;
     this.check();
     return true;
   }
 
-  /** The rows on the disk are lost. Attempts at them go on, and are found again by the ids of their entries. */
+  /** Called when the rows on the disk are lost. Their attempts go on, and are found again by the ids of their entries. */
   disconnect(): void {
     this.#connection += 1;
     for (const slot of this.#slots.values())
@@ -104,7 +104,7 @@ export class Worker {
     this.#driven.delete(owner);
   }
 
-  /** An entry of an owner of ours is due. `isUrged`: because a user wants it now. */
+  /** Adds a due entry of an owner of this tab. `isUrged`: a user wants it now. */
   add(entry: DueEntry, isUrged: boolean = false): void {
     const owned = this.#driven.get(entry.owner ?? '');
     if (!owned) return;
@@ -120,12 +120,12 @@ export class Worker {
     this.check();
   }
 
-  /** An attempt is paused or goes on: there may be a place for another. */
+  /** Called when an attempt is paused or goes on: there may be a place for another one. */
   check(): void {
     void this.#pump();
   }
 
-  /** A request to this origin went well, or (without one) the network is back: what waits goes soon. */
+  /** Makes waiting entries due soon: a request to this origin succeeded or, without an origin, the network is back. */
   wake(origin?: string): void {
     this.#waking += 1;
     if (this.#isAnyKept(origin)) {
@@ -136,7 +136,7 @@ export class Worker {
     void this.#wakeAll(origin);
   }
 
-  /** Whether entries that had to wait for this origin are about to be sent, because the cause of that is gone. */
+  /** Whether entries that waited for this origin are about to be sent. */
   isReleasing(origin: string): boolean {
     if (this.#clock.now() > this.#releasedAt + releaseMs) return false;
     const isSentBefore = ({ seq, startedAt }: Slot): boolean =>
@@ -148,13 +148,13 @@ export class Worker {
     );
   }
 
-  /** Breaks off what is under way: all of it, or of the entry with this id. */
+  /** Aborts the attempt at the entry with this id, or all attempts. */
   abort(id?: string): void {
     for (const { running } of this.#slots.values())
       if (running && (id ?? running.entry.id) === running.entry.id) running.controller.abort();
   }
 
-  /** When the next one is due, or Infinity; while something is due or under way, that has passed. */
+  /** When the next entry is due; `Infinity` for none. In the past while one is due or under way. */
   nextAt(): number {
     return this.#isIdle() ? this.#nextReadAt() : -Infinity;
   }
@@ -204,7 +204,7 @@ export class Worker {
       .filter(({ name }) => isLaneTo(name, origin));
   }
 
-  /** Whether entries were kept back that can be released: those that are only under way cannot. */
+  /** Whether entries wait that can be released, and are not only under way. */
   #isAnyKept(origin: string | undefined): boolean {
     if (origin === undefined) return !this.#isIdle() || this.#nextReadAt() < Infinity;
     return (
@@ -225,7 +225,7 @@ export class Worker {
     this.check();
   }
 
-  /** One at a time: moved twice, the next time would be missed. */
+  /** Moves the waits after the clock was set back. One move at a time, because two would move them too far. */
   #obeyClock(): Promise<void> {
     return (this.#moving ??= this.#moveWaits().finally(() => (this.#moving = undefined)));
   }
@@ -274,7 +274,7 @@ export class Worker {
     }
   }
 
-  /** While the disk is to be cleared, or does not work, only entries of this page are sent. */
+  /** The owners whose entries may be sent. During a clear, or without a working disk, only those of this page. */
   #sendable(): readonly OwnedEntries[] {
     const isPageAlone =
       this.#context.clearing() !== undefined || this.#clock.now() < this.#pausedUntil;
@@ -285,7 +285,7 @@ export class Worker {
     this.#clock.clearTimeout(this.#timer);
     if (this.#isOver) return;
     const pausedMs = this.#pausedUntil - this.#clock.now();
-    // Due entries go when a place is free, or the store is tried again.
+    // Due entries wait for a free place, or until the store is tried again.
     const isWaiting = this.#slots.size > 0 && !this.#isThrough();
     const nowMs = this.#context.clock.now();
     const dueInMs = this.#owned().map((owned) =>
@@ -323,7 +323,7 @@ export class Worker {
       settled = await this.#send(slot);
       this.#aside.delete(next.seq);
     } catch (error) {
-      // A failure that is not the database's may be of this entry alone: no other entry waits for it.
+      // A failure that is not the database's may concern only this entry, so no other entry waits.
       if (reasonOf(error)) this.#pause(error);
       else this.#setAside(next.seq, error);
     }
@@ -345,20 +345,20 @@ export class Worker {
     }
     if (claim.next) onDue(claim.next);
     const { row: entry } = claim;
-    // Its owner was given up meanwhile: all entries were discarded, or the page is put away.
+    // Its owner was given up meanwhile: the entries were discarded, or the page was put away.
     if (!entry || !this.#isDriven(fence)) return undefined;
     const running = new Running(entry, this.#clock, this.#places);
     this.#slots.set(seq, { ...slot, lane: entry.lane, running });
     onChange();
     const made = await attempt(running, fence, isUrged);
     const settled = made && (await this.#writeEnd(slot, entry, made));
-    // It may be there still, and no other tab checks: this tab has slept, and is back.
+    // The row may still be there, without another tab that checks: this tab has slept.
     if (!settled) this.#expire();
     if (made) onEnd(made, settled);
     return settled;
   }
 
-  /** Writes an end, and again where that fails: what has happened has happened. */
+  /** Writes an end, and tries again if that fails, because the outcome is known. */
   async #writeEnd(
     { fence, seq, connection }: Slot,
     entry: Row,
@@ -366,12 +366,12 @@ export class Worker {
   ): Promise<Settled | undefined> {
     const { clock, store, onError } = this.#context;
     for (let left = tries; ; left -= 1) {
-      // The connection is gone: the end is known all the same, and is written when the entry is claimed again.
+      // Without the connection, the end is kept, and written when the entry is claimed again.
       if (this.#isOver || !this.#isConnected({ seq, connection })) return undefined;
       try {
-        // Its new time is of now: moved with the others, it would come too early.
+        // Waits are moved first: its new time is from now, and must not be moved with them.
         await this.#obeyClock();
-        // This tab may have slept, and taken over from itself since.
+        // This tab may have slept meanwhile, and taken its own owner over.
         const current = this.#driven.get(fence.owner)?.fence ?? fence;
         const written = await store.recordEnd(entry, current, change, clock.now());
         onWritten?.();
@@ -387,6 +387,6 @@ export class Worker {
 
 const isOfPage = ({ fence }: OwnedEntries): boolean => fence.owner === pageFence.owner;
 
-/** Its handler does something else by now: it may await the very read that would wait for it. */
+/** Whether the write was answered, and its handler does something else: it may await the very read that would wait for it. */
 const isAnswered = ({ running }: Slot): boolean =>
   running?.open === 0 && running.origin !== undefined;

@@ -176,7 +176,7 @@ function applyShown(
   if (change.kind === 'again') {
     const { lane = row.lane, notBefore, nextRetryAt, decidedAt } = change;
     const again: Row = { ...tried, lane, state: 'pending', nextRetryAt, notBefore };
-    // The clock was set back since.
+    // The clock was set back meanwhile.
     return decidedAt > nowMs ? { ...shift(again, nowMs - decidedAt), lastAttemptAt: nowMs } : again;
   }
   const { reason: deadReason, isBlocking } = change;
