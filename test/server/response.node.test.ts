@@ -1,5 +1,6 @@
 import { idempotent, memoryStore } from 'steadfetch/server';
 import { describe, expect, test } from 'vitest';
+import { copyAnswer } from '../../src/server/response.ts';
 import { createLatch, createMemoryRig, createShop, post } from './rig.ts';
 
 describe('a problem', () => {
@@ -74,3 +75,19 @@ describe('a problem', () => {
     expect(await answer.json()).toMatchObject({ type: 'about:blank' });
   });
 });
+
+test.each<[string, () => BodyInit | null]>([
+  ['a body without an end', () => new ReadableStream({})],
+  ['no body', () => null],
+])(
+  'the copy of an answer with %s is none once it is aborted, before or meanwhile',
+  async (...row) => {
+    const [, body] = row;
+    const reason = new Error('the lease is over');
+    await expect(copyAnswer(new Response(body()), AbortSignal.abort(reason))).rejects.toBe(reason);
+    const controller = new AbortController();
+    const copying = copyAnswer(new Response(body()), controller.signal);
+    controller.abort(reason);
+    await expect(copying).rejects.toBe(reason);
+  },
+);
