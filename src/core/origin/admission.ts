@@ -269,8 +269,7 @@ export class Admission {
     if (kind === 'limit' || kind === 'pace') limits.receive(message);
     else if (kind === 'up')
       this.outcomes.recover(health.recover(scope), between(this.#context.random, 0, followMs));
-    else if (health.maxChance >= 0 && (!message.isProbed || leader?.yieldTo(scope, from)))
-      health.follow(scope);
+    else if (!message.isProbed || leader?.yieldTo(scope, from)) health.follow(scope);
     this.#pump();
   }
 

@@ -94,7 +94,7 @@ export class Outcomes {
     const { health, leader, network, slowStart } = this.origin;
     const down = health.recordFailure(target, sentAt, kind);
     // If the browser says offline, one request without an answer is enough.
-    if (kind !== 'http' && health.maxChance >= 0 && network.isDoubtful()) health.follow(everything);
+    if (kind !== 'http' && network.isDoubtful()) health.follow(everything);
     // A broken endpoint must not slow down the others, which answer.
     if (this.#isOfRecovery(endpoint, sentAt) && !health.isBroken(endpoint))
       slowStart.observe(false, this.clock.now() - sentAt);

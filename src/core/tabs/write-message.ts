@@ -52,30 +52,16 @@ const answeredMs = 15_000;
 /** The number of unanswered writes that are remembered. */
 const mostWrites = 500;
 
-/** A write of another tab. */
-class WriteElsewhere implements SentWrite {
-  readonly place: WritePlace;
-  readonly method: string;
-  readonly fields: readonly string[] | undefined;
-  readonly #until: number;
-  mayBeDone = true;
+/** A write of another tab. A refused one has not taken effect. */
+type WriteElsewhere = SentWrite & { mayBeDone: boolean };
 
-  constructor({ agoMs, method, fields }: WriteMessage, now: number) {
-    this.place = { at: now - agoMs, turn: 0 };
-    this.method = method;
-    this.fields = fields;
-    this.#until = now + answeredMs;
-  }
-
-  openUntil(): number {
-    return this.#until;
-  }
-
-  /** A refused write has not taken effect. */
-  refuse(): void {
-    this.mayBeDone = false;
-  }
-}
+const toWrite = ({ agoMs, method, fields }: WriteMessage, now: number): WriteElsewhere => ({
+  place: { at: now - agoMs, turn: 0 },
+  method,
+  fields,
+  mayBeDone: true,
+  openUntil: () => now + answeredMs,
+});
 
 /** Converts the messages of other tabs to calls of `onWrite`. */
 export function createWritesElsewhere(
@@ -87,10 +73,10 @@ export function createWritesElsewhere(
     const message = readWriteMessage(data);
     if (!message) return;
     const id = `${from} ${message.write}`;
-    const write = sent.get(id) ?? new WriteElsewhere(message, clock.now());
+    const write = sent.get(id) ?? toWrite(message, clock.now());
     sent.delete(id);
     if (message.state === 'sent') sent.set(id, write);
-    if (message.state === 'refused') write.refuse();
+    if (message.state === 'refused') write.mayBeDone = false;
     keepLast(sent, mostWrites);
     onWrite(message.resource, write, message.state);
   };

@@ -15,7 +15,7 @@ async function openPage(broken: string | undefined, wasBroken: boolean): Promise
     health: {},
     async fetch(input) {
       const isUp = rig.elapsed() < downAt || rig.elapsed() >= upAt;
-      const isBroken = isUp && String(input).includes(`/${broken}/`);
+      const isBroken = isUp && new Request(input).url.includes(`/${broken}/`);
       await new Promise((come) => setTimeout(come, isBroken ? 1000 : 50));
       return isUp && !isBroken ? Response.json(1) : new Response(null, { status: 503 });
     },

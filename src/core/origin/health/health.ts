@@ -196,7 +196,7 @@ export class OriginHealth {
 
   /** Begins an outage that another tab has found, or of a device without a network. */
   follow(scope: string): void {
-    this.#begin(this.#findOrOpen(scope), true);
+    if (this.maxChance >= 0) this.#begin(this.#findOrOpen(scope), true);
   }
 
   /** Ends an outage: another tab has found the recovery. */

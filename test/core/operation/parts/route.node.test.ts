@@ -22,10 +22,10 @@ const admissionThat = ({
   isDown = false,
 }) =>
   ({
-    isDown: () => isDown,
-    outcomes: { recoveredAt: () => recoveredAt },
+    outcomes: { recoveredAt },
     origin: {
       health: {
+        isDown: () => isDown,
         isBroken: () => isBroken,
         isUrlBroken: () => false,
         isAlone: () => isAlone,
