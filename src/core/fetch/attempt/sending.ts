@@ -20,7 +20,7 @@ export class Sending {
   /** The effect that it may have at the server; undefined until it is out. */
   effect: Effect | undefined;
   /** When it went out, in epoch milliseconds. */
-  sentAt: number = -Infinity;
+  sentAt = 0;
   readonly #recordOutcome: RecordOutcome;
   #isEnded = false;
 

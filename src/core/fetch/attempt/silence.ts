@@ -28,9 +28,9 @@ export class Silence implements Queued, Progress {
   /** The reads of its body that are under way. */
   #reads = 0;
   /** Since when something is awaited, in epoch milliseconds. */
-  #since = -Infinity;
+  #since = 0;
   /** When the request was handed to its transport, or a part of it or of its answer last moved. */
-  #movedAt = -Infinity;
+  #movedAt = 0;
 
   /**
    * @param onEnd - Called when it has been silent for too long.
@@ -55,7 +55,7 @@ export class Silence implements Queued, Progress {
   }
 
   awaitHeadersSinceSent(): void {
-    this.#await('headers', -Infinity);
+    this.#await('headers', 0);
   }
 
   awaitNothing(): void {

@@ -472,7 +472,7 @@ test('a retry that its app aborts while it waits behind a later write ends, and 
   const save = (text: string, signal?: AbortSignal): void => {
     const options = mutationOptions(steady, {
       mutationFn: (_: void, { fetch }) => {
-        const sent = fetch(base + doc, { ...initOf(put(text)), signal });
+        const sent = fetch(base + doc, { ...initOf(put(text)), ...(signal && { signal }) });
         attempts.push(observe(sent));
         return sent;
       },
