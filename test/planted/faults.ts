@@ -253,7 +253,7 @@ export const faults: readonly Fault[] = [
   fault(
     'an outcome is counted twice',
     'fetch/attempt/sending.ts',
-    'if (this.#isSettled) return;',
+    'if (this.#isEnded) return;',
     '',
     'fetch/sending.test.ts',
   ),
