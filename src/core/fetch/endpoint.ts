@@ -30,42 +30,24 @@ interface Target {
   readonly limitScope: string;
 }
 
-const folded = new Map<string, string>();
-const maxFolded = 500;
-
-/** The endpoint, cached by URL, because folding takes longer than the rest of an admission. */
-function fold(method: string, url: string): string {
-  const name = `${method} ${url}`;
-  const known = folded.get(name);
-  if (known !== undefined) return known;
-  const endpoint = endpointOf(method, url);
-  if (folded.size >= maxFolded) folded.clear();
-  // A `data:` URL contains all of its content.
-  if (name.length < 300) folded.set(name, endpoint);
-  return endpoint;
-}
-
 /** The target of a request. An API's profile may name its endpoint. */
 export function targetOf(method: string, url: string, api: ApiProfile | undefined): Target {
   const own = ownName(method, url, api);
-  const endpoint = own ?? fold(method, url);
+  const endpoint = own ?? endpointOf(method, url);
   const isOfApi = api?.limitsApplyTo === 'api' || !!api?.partition;
   const resource = own ?? `${method} ${url}`;
   return { endpoint, resource, limitScope: isOfApi ? `api ${String(api.match)}` : endpoint };
 }
 
 function ownName(method: string, url: string, api: ApiProfile | undefined): string | undefined {
-  if (!api) return undefined;
-  const { endpoint } = api;
+  const endpoint = api?.endpoint;
   if (typeof endpoint !== 'function') return endpoint;
-  const absolute = toUrl(url);
   const rule = inDevelopment(
     () => 'the path counts as the endpoint. It must be synchronous and return a name',
   );
-  return (
-    absolute &&
-    callApp(() => endpoint(method, absolute), isName, reporterOf(endpoint, 'apis: endpoint', rule))
-  );
+  const report = reporterOf(endpoint, 'apis: endpoint', rule);
+  // Its API matches absolute URLs only.
+  return callApp(() => endpoint(method, toUrl(url) as URL), isName, report);
 }
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';

@@ -52,7 +52,6 @@ class PausedRequest implements PausedAttempt, WaitListener {
   }
 
   onPause(pause: Pause): void {
-    if (this.#isOver) return;
     this.pause = pause;
     this.#operation.pause(this);
   }

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
-import { endpointOf } from '../../../src/core/fetch/endpoint.ts';
+import { expect, test, vi } from 'vitest';
+import type { ApiProfile } from '../../../src/core/fetch/api.ts';
+import { endpointOf, targetOf } from '../../../src/core/fetch/endpoint.ts';
 
 test.each([
   ['https://api.example/orders', 'GET /orders'],
@@ -33,4 +34,42 @@ test.each([
 
 test('another method is another endpoint', () => {
   expect(endpointOf('POST', '/orders/17')).toBe('POST /orders/:id');
+});
+
+const url = 'https://api.example/orders/17?page=2';
+const [endpoint, resource] = ['GET /orders/:id', `GET ${url}`];
+
+test.each<[string, Partial<ApiProfile> | undefined, object]>([
+  ['of no API', undefined, { endpoint, resource, limitScope: endpoint }],
+  ['of an API', {}, { endpoint, resource, limitScope: endpoint }],
+  [
+    'of an API with one limit',
+    { limitsApplyTo: 'api' },
+    { endpoint, resource, limitScope: 'api /orders/' },
+  ],
+  [
+    'of an API with a limit for each endpoint',
+    { limitsApplyTo: 'endpoint' },
+    { endpoint, resource, limitScope: endpoint },
+  ],
+  ['of a partition', { partition: 'a' }, { endpoint, resource, limitScope: 'api /orders/' }],
+  [
+    'of an API that names its endpoint',
+    { endpoint: 'search' },
+    { endpoint: 'search', resource: 'search', limitScope: 'search' },
+  ],
+  [
+    'of an API that makes a name of it',
+    { endpoint: (method, { searchParams }) => `${method} page ${searchParams.get('page')}` },
+    { endpoint: 'GET page 2', resource: 'GET page 2', limitScope: 'GET page 2' },
+  ],
+  ['of an API that has no name for it', { endpoint: () => '' }, { endpoint, resource }],
+  [
+    'of an API that gives none',
+    { endpoint: () => undefined as never },
+    { endpoint, resource, limitScope: endpoint },
+  ],
+])('a request %s counts for its endpoint, its resource and its limit', (_, api, target) => {
+  vi.spyOn(console, 'error').mockReturnValue();
+  expect(targetOf('GET', url, api && { match: '/orders/', ...api })).toMatchObject(target);
 });

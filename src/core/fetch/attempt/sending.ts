@@ -20,7 +20,7 @@ export class Sending {
   /** Its possible effect at the server; undefined until it is sent. */
   effect: Effect | undefined;
   /** When it was sent, in epoch milliseconds. */
-  sentAt: number = -Infinity;
+  sentAt = 0;
   readonly #recordOutcome: RecordOutcome;
   #isEnded = false;
 

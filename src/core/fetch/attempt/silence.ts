@@ -28,9 +28,9 @@ export class Silence implements Queued, Progress {
   /** How many reads of its body are under way. */
   #reads = 0;
   /** Since when the server, or a reader, is awaited, in epoch milliseconds. */
-  #since = -Infinity;
+  #since = 0;
   /** When the request was handed to its transport, or a part of it or of its answer last moved. */
-  #movedAt = -Infinity;
+  #movedAt = 0;
 
   /**
    * @param onEnd - Called after too long a silence.
@@ -55,7 +55,7 @@ export class Silence implements Queued, Progress {
   }
 
   awaitHeadersSinceSent(): void {
-    this.#await('headers', -Infinity);
+    this.#await('headers', 0);
   }
 
   awaitNothing(): void {

@@ -24,8 +24,7 @@ const isStreamType = (type: string | null | undefined): boolean => streams.test(
 export const isQuiet = (response: Response, asked: ForeignAnswer): boolean =>
   isFramed(response) ||
   isStreamType(response.headers.get('content-type')) ||
-  (!!asked.headers &&
-    ['accept', 'trpc-accept'].some((name) => isStreamType(headerOf(asked, name))));
+  ['accept', 'trpc-accept'].some((name) => isStreamType(headerOf(asked, name)));
 
 /** Whether a text of unknown length may be a stream when it is read in parts, as those of AI SDKs are. */
 export const mayBeStream = (response: Response): boolean =>
