@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { headersLimitOf } from '../../../src/core/fetch/attempt/headers-limit.ts';
+import { bodyBytes, headersLimitOf } from '../../../src/core/fetch/attempt/headers-limit.ts';
 import { presets } from '../../../src/core/policy/options.ts';
 
 const { interactive, critical, background } = presets;
@@ -25,3 +25,20 @@ test('the limit of a body that takes its time stays long, for a line that is slo
   // 640 kB at 32 kB/s are 20 s more.
   expect(limits(critical, 640_000)).toEqual([30_000, 60_000, 120_000, 120_000, 120_000]);
 });
+
+test.each([
+  ['2000000', 2_000_000],
+  ['2 MB', 0],
+  ['-1', 0],
+  ['', 0],
+])(
+  'a Request whose content-length is "%s" counts as %i bytes, so that no header removes its limit',
+  (length, bytes) => {
+    const request = new Request('https://api.example/files', {
+      method: 'POST',
+      body: 'text',
+      headers: { 'content-length': length },
+    });
+    expect(bodyBytes(request, {})).toBe(bytes);
+  },
+);

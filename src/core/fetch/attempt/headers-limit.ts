@@ -55,8 +55,9 @@ export function bodyBytes(input: RequestInfo | URL, { body }: RequestInit): numb
   if (body != null) return sizeOf(body);
   const request = requestOf(input);
   if (!request) return 0;
-  const length = request.headers.get('content-length');
-  if (length !== null) return Number(length);
+  const length = request.headers.get('content-length') ?? '';
+  // Without a check, a wrong header would remove the time limit.
+  if (/^\d+$/.test(length)) return Number(length);
   return request.body && !isText(request) ? unknownBytes : 0;
 }
 
