@@ -15,7 +15,7 @@ test('however often a fallback is shown while its origin is down, one watcher wa
   const query = client.getQueryCache().build(client, { queryKey });
   const watchers = new Set<unknown>();
   const admission = {
-    isDown: () => true,
+    origin: { health: { isDown: () => true } },
     watch(watcher: unknown) {
       watchers.add(watcher);
       return () => void watchers.delete(watcher);
