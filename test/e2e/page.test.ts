@@ -120,7 +120,7 @@ describe('the shape of an act', () => {
         ],
         [
           /^44 kB.*61 kB/,
-          /with `useRetryStatus` and `useCountdown` \| [^|]* \| 45 [^]*`useSafeSubmit` \| [^|]* \| 62 /,
+          /with `useRetryStatus` and `useCountdown` \| [^|]* \| 44 [^]*`useSafeSubmit` \| [^|]* \| 61 /,
         ],
       ] as const;
       expect(proofs).toHaveLength(said.length);

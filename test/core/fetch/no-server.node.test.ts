@@ -61,6 +61,7 @@ test.each<[string, () => string | Request, () => RequestInit]>([
   ['a redirect that is an error', () => url, () => ({ redirect: 'error' })],
   ['such a Request', () => new Request(url, { redirect: 'error' }), () => ({})],
   ['a file in a Request', () => asked(new Blob(['a'])), () => ({})],
+  ['a file of text in a Request', () => asked(new Blob(['a'], { type: 'text/plain' })), () => ({})],
   ['a film in a Request', () => asked(new Blob(['a'], { type: 'video/mp4' })), () => ({})],
   ['http from a page with TLS', fromHttps('http://api.example/items'), () => ({})],
 ])('%s says nothing of the server or the network, however often', async (_, input, init) => {

@@ -76,5 +76,5 @@ export function measureText(request: Request, { body }: RequestInit): Promise<nu
 }
 
 /** Whether the body of a Request is a text, as its content type says. */
-export const isText = ({ headers }: Request): boolean =>
+const isText = ({ headers }: Request): boolean =>
   /json|^text|urlencoded|graphql|xml/i.test(headers.get('content-type') ?? '');

@@ -5,7 +5,6 @@ import { toUrl } from '../../lib/input/url.ts';
 import { isSendable, isStream, optionOf, requestOf } from '../init.ts';
 import type { Attempt } from './attempt.ts';
 import type { Failed } from './body/own-stream.ts';
-import { isText } from './headers-limit.ts';
 
 /** The longest body that a browser sends with `keepalive` (Fetch, "HTTP-network-or-cache fetch"). */
 const maxKeepaliveBytes = 65_536;
@@ -112,8 +111,9 @@ export function mayBeRefused({
   init,
 }: RefusedAttempt): boolean {
   const request = requestOf(input);
-  const hasBody = !!request && (request.headers.has('content-type') || !!request.body);
-  const isOpaque = init.body == null && hasBody && !isText(request);
+  const type = request?.headers.get('content-type') ?? (request?.body ? 'unknown' : '');
+  // A text that is a string has a charset in its type. A file of text has none.
+  const isOpaque = init.body == null && type !== '' && !/json|urlencoded|charset/.test(type);
   return (
     !!optionOf(input, init, 'integrity') ||
     optionOf(input, init, 'redirect') === 'error' ||
