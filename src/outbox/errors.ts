@@ -9,7 +9,7 @@ import {
 } from '../core/internal.ts';
 import { type DeadReason, lacksAnswer, type RowError } from './store/row.ts';
 
-/** What is known of the entry that an error is about. */
+/** The known facts about the entry of an error. */
 export interface EntryFacts {
   readonly id: string;
   readonly handler: string;

@@ -16,7 +16,7 @@ export interface Progress {
 
 export type OnProgress = (progress: Progress) => void;
 
-/** What the page that has submitted an entry holds until its end. */
+/** The part of an entry that the page which submitted it holds until its end. */
 export interface Receipt {
   readonly facts: EntryFacts;
   /** Its result, shared by all callers. */

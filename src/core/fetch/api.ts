@@ -146,7 +146,7 @@ export interface PassedRequest {
   readonly url: string;
 }
 
-/** What an option of an API reads from the arguments of a request. */
+/** The facts that an option of an API reads from the arguments of a request. */
 export interface Inspected {
   /** The idempotency key that the request carries already. */
   readonly ownKey?: string | undefined;

@@ -23,7 +23,7 @@ export class Silence implements Queued, Progress {
   readonly #clock: Clock;
   readonly #limit: TimeLimit;
   readonly #onEnd: () => void;
-  /** What is awaited while no body is read: the headers, or a reader of the body. */
+  /** Awaited while no body is read: the headers, or a reader of the body. */
   #awaited: 'nothing' | 'headers' | 'reader' = 'nothing';
   /** How many reads of its body are under way. */
   #reads = 0;

@@ -5,7 +5,7 @@ import { reject } from '../../lib/input/check.ts';
 import type { Policy } from '../../policy/options.ts';
 import type { Instance } from '../instance.ts';
 
-/** What a hook adds to a mutationFn of ours. */
+/** The additions of a hook to a mutationFn of ours. */
 export interface MutationExtras {
   /** Creates the submission that a mutation sends. @default a new one */
   readonly submissionOf?: ((variables: never) => Submission) | undefined;
@@ -13,7 +13,7 @@ export interface MutationExtras {
   readonly target?: string | undefined;
 }
 
-/** What is known about a mutationFn of ours. */
+/** The known facts about a mutationFn of ours. */
 export interface MutationDefinition extends MutationExtras {
   readonly policy: Policy;
   readonly instance: Instance;

@@ -16,7 +16,7 @@ const records = new WeakMap<Mutation, MutationRecord>();
 /** Mutations that left their cache before their mutationFn was called. */
 const unbegun = new Set<Mutation>();
 
-/** What React Query does not keep about a mutation of ours, and the owner of its operation. */
+/** The facts about a mutation of ours that React Query does not keep. It owns the mutation's operation. */
 export class MutationRecord extends Owner {
   /** The newest run; undefined before its mutationFn was called. */
   run: MutationRun | undefined;

@@ -21,7 +21,7 @@ export interface StatusStore<T extends object> {
   readonly subscribe: (id: string, listener: () => void) => () => void;
 }
 
-/** What a store of statuses offers to its source. */
+/** The part of a store that its source sees. */
 interface Watch {
   /** No status is watched. */
   readonly isIdle: () => boolean;
