@@ -456,7 +456,7 @@ export const faults: readonly Fault[] = [
     'return (await tx.owner(owner))?.token === token;',
     'return (await tx.owner(owner)) !== undefined || token === "";',
     'outbox/fencing.node.test.ts',
-    'outbox/model.node.test.ts',
+    'outbox/ownership.node.test.ts',
   ),
   fault(
     'a lock is never granted: the entries of a tab that has died wait for ever',
