@@ -54,6 +54,12 @@ const stepMs = 20;
 /** How long the demo's API takes for an answer. */
 const latencyMs = 400;
 
+/**
+ * The wait for an answer may have begun this much after the request was seen, because time passes for the other side
+ * meanwhile. Otherwise its timer would never fire.
+ */
+const mostLateMs = 5;
+
 const names: Readonly<Record<Side, string>> = { alone: 'React Query alone', steady: 'Steadfetch' };
 
 /** What is known of a side. */
@@ -163,7 +169,9 @@ export function asActor({ page, pass, requests: left }: Visitor): Actor {
         const { side, at, seen } = next;
         await pass(Math.max(1, at - seen.now));
         if (seen.isSending) {
-          await witness(async () => (await look(side)).isSending, false);
+          const isSending = async (): Promise<boolean> => (await look(side)).isSending;
+          for (let late = 0; late < mostLateMs && (await isSending()); late += 1) await pass(1);
+          await witness(isSending, false);
         } else {
           await witness(async () => (await look(side)).requests, seen.requests + 1);
         }
