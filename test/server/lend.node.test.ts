@@ -1,15 +1,8 @@
-import { type Claim, sqliteStore, type StoredAnswer } from 'steadfetch/server';
+import { sqliteStore, type StoredAnswer } from 'steadfetch/server';
 import { postgresStore } from 'steadfetch/server/postgres';
 import { describe, expect, test } from 'vitest';
+import { claim } from './claim.ts';
 
-const claim: Claim = {
-  id: 'a',
-  fingerprint: 'f',
-  token: 't',
-  nowMs: 0,
-  leaseMs: 500,
-  lifetimeMs: 1000,
-};
 const answer: StoredAnswer = { status: 200, headers: [], body: new Uint8Array() };
 
 /** A pool of pg whose client has more than the store needs, and writes down what it is sent. */

@@ -1,18 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { type Claim, LeaseOverError, type StoredAnswer } from 'steadfetch/server';
+import { LeaseOverError, type StoredAnswer } from 'steadfetch/server';
 import { postgresStore, postgresTable } from 'steadfetch/server/postgres';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { claim } from './claim.ts';
 
 // What the store says to a driver. What a real PostgreSQL makes of it is tested by npm run stores.
 
-const claim: Claim = {
-  id: 'a',
-  fingerprint: 'f',
-  token: 't',
-  nowMs: 0,
-  leaseMs: 500,
-  lifetimeMs: 1000,
-};
 const answer: StoredAnswer = { status: 201, headers: [['a', 'b']], body: Uint8Array.of(1, 2) };
 
 /** What a database does, but for what it does by default. */

@@ -1,17 +1,10 @@
-import type { Claim, StoredAnswer } from 'steadfetch/server';
+import type { StoredAnswer } from 'steadfetch/server';
 import { type RedisClient, redisStore, type RedisTransaction } from 'steadfetch/server/redis';
 import { describe, expect, test } from 'vitest';
+import { claim } from './claim.ts';
 
 // What the store says to a client. What a real Redis makes of it is tested by npm run stores.
 
-const claim: Claim = {
-  id: 'a',
-  fingerprint: 'f',
-  token: 't',
-  nowMs: 0,
-  leaseMs: 500,
-  lifetimeMs: 1000,
-};
 const answerOf = (body: Uint8Array<ArrayBuffer>): StoredAnswer => ({
   status: 201,
   headers: [['a', 'b']],
