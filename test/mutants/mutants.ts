@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type Folder, folders } from './folders.ts';
 import type { Mutant } from './instrument.ts';
 import { readRows, writeSection } from './page.ts';
+import { writeKillers } from './plan.ts';
 import { type Found, runFolder } from './run-tests.ts';
 
 /** A mutant, and why no test needs to find it. */
@@ -59,6 +60,12 @@ function report({ name }: Folder, found: Found): boolean {
     listPath,
     `${JSON.stringify({ ...list, [name]: Object.fromEntries(kept) }, undefined, 2)}\n`,
   );
+
+  const killers = mutants.flatMap(({ id, key }) => {
+    const { test, by } = killed.get(id) ?? {};
+    return test !== undefined && by !== undefined ? [[key, { test, by }] as const] : [];
+  });
+  writeKillers(name, new Map(killers));
 
   const tried = killed.size + alive.length;
   const timeouts = [...killed.values()].filter(({ end }) => end === 'timeout').length;

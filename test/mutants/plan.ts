@@ -51,6 +51,36 @@ export const readPlan = (path: string): Plan => JSON.parse(readFileSync(path, 'u
 export const append = (path: string, result: Result): void =>
   appendFileSync(path, `${JSON.stringify(result)}\n`);
 
+/** By file of tests, and then by test: the keys of the mutants that it has found, with a space between them. */
+type Killers = Record<string, Record<string, string>>;
+
+const killersPath = (name: string): string => `test/mutants/found/${name}.json`;
+
+/** What has found each mutant when the folder was last run to its end, on whatever machine. */
+export function readKillers(name: string): ReadonlyMap<string, Likely> {
+  const path = killersPath(name);
+  if (!existsSync(path)) return new Map();
+  const byTest = JSON.parse(readFileSync(path, 'utf8')) as Killers;
+  return new Map(
+    Object.entries(byTest).flatMap(([test, byName]) =>
+      Object.entries(byName).flatMap(([by, keys]) =>
+        keys.split(' ').map((key) => [key, { test, by }] as const),
+      ),
+    ),
+  );
+}
+
+/** Keeps what has found each mutant, so that a run on another machine tries that test first. */
+export function writeKillers(name: string, killers: ReadonlyMap<string, Likely>): void {
+  const byTest: Killers = {};
+  for (const [key, { test, by }] of [...killers].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const own = (byTest[test] ??= {});
+    own[by] = own[by] === undefined ? key : `${own[by]} ${key}`;
+  }
+  mkdirSync('test/mutants/found', { recursive: true });
+  writeFileSync(killersPath(name), `${JSON.stringify(byTest, undefined, 2)}\n`);
+}
+
 /** The last word of each file of tests on each mutant, by key and then by test. */
 export function readResults(path: string): ReadonlyMap<string, ReadonlyMap<string, Result>> {
   const results = new Map<string, Map<string, Result>>();

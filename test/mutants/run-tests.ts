@@ -11,6 +11,7 @@ import {
   type Likely,
   type Plan,
   planPath,
+  readKillers,
   readResults,
   type Result,
   resultsPath,
@@ -19,9 +20,11 @@ import {
 
 const isTest = (name: string): boolean => /\.test\.tsx?$/.test(name);
 
-/** Properties, models and processes take long, and longer if they fail. They see only the mutants that all others leave. */
+/** Properties, models, servers and processes take long, and longer if they fail. They see only the mutants that all others leave. */
 const isSlow = (path: string): boolean =>
-  /asyncProperty|node:child_process|chaos|storm/.test(readFileSync(path, 'utf8'));
+  /asyncProperty|node:child_process|node:http|startServer|chaos|storm/.test(
+    readFileSync(path, 'utf8'),
+  );
 
 const filesIn = (path: string): readonly string[] =>
   isTest(path)
@@ -66,7 +69,7 @@ export async function runFolder(folder: Folder, until: number): Promise<Found> {
   );
   const results = resultsPath(folder.name);
   const plan = { results, code, keys, tests };
-  const likely = findLikely(plan);
+  const likely = findLikely(folder.name, plan);
   const likelyTests = new Set(Object.values(likely).map(({ test }) => test));
   if (likelyTests.size > 0) {
     console.log(`${folder.name}: ${Object.keys(likely).length} were found before`);
@@ -112,19 +115,24 @@ export async function runFolder(folder: Folder, until: number): Promise<Found> {
 }
 
 /** For the mutants that none has found: the test that has found each before, whatever has changed since. */
-function findLikely({ results, keys, tests }: Omit<Plan, 'likely'>): Record<string, Likely> {
+function findLikely(
+  name: string,
+  { results, keys, tests }: Omit<Plan, 'likely'>,
+): Record<string, Likely> {
   const known = readResults(results);
   const withoutText = (key: string): string => key.replace(/^.*:/, '');
-  const killers = new Map<string, Likely>();
+  const killers = new Map(readKillers(name));
   for (const [key, byTest] of known)
     for (const { end, test, by } of byTest.values())
-      if (end === 'killed' && by !== undefined && test in tests)
-        killers.set(withoutText(key), { test, by });
+      if (end === 'killed' && by !== undefined) killers.set(withoutText(key), { test, by });
   const open = Object.values(keys).filter((key) => !isFound(known.get(key), tests));
   return Object.fromEntries(
     open.flatMap((key) => {
       const killer = killers.get(withoutText(key));
-      const isOpen = killer && !isDone(known.get(key)?.get(killer.test), tests[killer.test]);
+      const isOpen =
+        killer !== undefined &&
+        killer.test in tests &&
+        !isDone(known.get(key)?.get(killer.test), tests[killer.test]);
       return isOpen ? [[key, killer] as const] : [];
     }),
   );
