@@ -5,7 +5,7 @@ import type { Answer, AxiosFailure, Sender } from './types.ts';
 /** A Node stream, as far as it is used here. */
 export interface NodeStream {
   readonly destroyed?: boolean;
-  /** Its error; null without one. */
+  /** The error of the stream; null without one. */
   readonly errored?: unknown;
   readonly destroy: (error?: Error) => unknown;
   readonly once: (event: 'close', listener: () => void) => unknown;
@@ -69,7 +69,7 @@ export function toResponse(answer: Answer, askedUrl: string, error?: AxiosFailur
   });
 }
 
-/** Its body is missing, though its status is a good one. */
+/** True if the body is missing, though the status is a good one. */
 const isBroken = (answer: Answer): boolean => !('data' in answer) && answer.status < 300;
 
 const failingBody = (error: AxiosFailure): ReadableStream =>

@@ -2,9 +2,9 @@
 export type Finding =
   | { readonly kind: 'met' }
   | { readonly kind: 'violated'; readonly seen: string }
-  /** It was tried, and no answer showed it. */
+  /** The check ran, and no answer showed whether the requirement is met. */
   | { readonly kind: 'unknown'; readonly why: string }
-  /** It does not concern this API, or needs an option that is not given. */
+  /** The requirement does not concern this API, or needs an option that is not given. */
   | { readonly kind: 'skipped'; readonly why: string };
 
 export const met: Finding = { kind: 'met' };

@@ -27,7 +27,7 @@ interface OpenOperation {
   readonly inside: Context;
   /** How many of its requests have failed, by method and URL. */
   readonly failed: Map<string, number>;
-  /** Its latest failure. */
+  /** The latest failure. */
   readonly failure?: Outcome;
 }
 

@@ -14,7 +14,7 @@ import { reject } from '../core/lib/input/check.ts';
 
 /** An endpoint that is down. */
 export interface EndpointHealth {
-  /** Its name: method and path, with ids folded, or the name from its API's profile. */
+  /** The endpoint: method and path, with ids folded, or the name from its API's profile. */
   readonly endpoint: string;
   /** The declared partition of the origin; undefined without one. */
   readonly partition: string | undefined;

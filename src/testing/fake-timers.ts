@@ -87,7 +87,7 @@ const patience = 4;
  * Makes `findBy*`, `waitFor` and user-event work on virtual time. They know fake timers only by the
  * global `jest`, and hang without it. Under Jest they see the runner's own, and never this one.
  *
- * They advance in steps of 50 ms, and wait neither for promises nor for requests in between: work due in
+ * The helpers advance in steps of 50 ms, and wait neither for promises nor for requests in between: work due in
  * the middle of a step would see a later time. So here time passes only after some quiet turns (the
  * number of timers is the sign of work), and never beyond the next timer.
  *

@@ -181,7 +181,7 @@ export function usePress(
 interface WordsProps extends StatusWords, CountdownProps {
   readonly onRetry?: (() => unknown) | undefined;
   readonly onCancel?: (() => unknown) | undefined;
-  /** It is retried already. */
+  /** True while a retry is under way, so that the button does nothing. */
   readonly isIdle?: boolean;
   readonly children?: ReactNode;
 }

@@ -144,7 +144,7 @@ function StatusView({
 
 interface StatusContentProps extends RetryStatusView {
   readonly isQuery: boolean;
-  /** It has failed before. */
+  /** True if it has failed before. */
   readonly isAgain: boolean;
 }
 

@@ -305,7 +305,7 @@ export const keys: readonly Requirement[] = [
       const { api, declared, evidence } = check;
       for (const key of ['constructor', '__proto__', 'toString']) {
         const first = await api.send(api.operation(key));
-        // It may be refused by its format, or known from an earlier check.
+        // The key may be refused by its format, or known from an earlier check.
         if (first.status === 0 || first.status >= 500)
           return violated(`${key} is answered ${describe(first)}`);
         const own = await api.send(api.operation());

@@ -50,9 +50,9 @@ interface Signed {
   /** The number of refreshes before it. */
   readonly epoch: number;
   readonly text: string;
-  /** It is the resend after a 401. */
+  /** True for the resend after a 401. */
   readonly isAgain: boolean;
-  /** Its body cannot be sent again. */
+  /** True if the body cannot be sent again. */
   readonly isOnce: boolean;
   /** The request without the credentials. */
   readonly init: RequestInit;

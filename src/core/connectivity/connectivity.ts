@@ -76,7 +76,7 @@ function originsToAsk(
 /**
  * The state of the network, from the browser, from requests and from checks.
  *
- * It decides whether the device is offline: when the browser says so, and a check confirms it. Without a
+ * The device counts as offline when the browser says so and a check confirms it. Without a
  * `check`, a failed request confirms it. Neither is enough alone: `navigator.onLine` is false on some
  * machines that reach their server, so an answer refutes it until the browser's next event, and a check may
  * fail because its own server is down. A captive portal counts as no network.

@@ -89,7 +89,7 @@ export function createAdmissions(
 
   const admit: FetchContext['admit'] = (request) => {
     const { operation, signal, url, api } = request;
-    // It is never sent, so no start and no end are emitted.
+    // The request is never sent, so neither a start nor an end is emitted.
     if (signal?.aborted) throw operation.errors.abortUnsent(request, signal);
     if (request.isLocal) return undefined;
     if (isDecided(operation)) throw dropped(request);

@@ -90,7 +90,7 @@ export interface ApiProfile {
   readonly expect?: Expected | undefined;
   /** The policy for its failures, laid over that of the instance. */
   readonly policy?: PolicyOptions | undefined;
-  /** Its requests are idempotent whatever their method, such as queries sent by POST. @default false */
+  /** True if requests are idempotent whatever their method, such as queries sent by POST. @default false */
   readonly idempotent?: boolean | undefined;
   /**
    * The unit of health: a name, or a function of method and URL that returns one.
@@ -124,8 +124,8 @@ export interface ApiProfile {
   /** The header that tells its servers how long the client waits. @default none */
   readonly deadline?: MadeBy<'deadlineHeader'> | undefined;
   /**
-   * Its support of idempotency keys. Without a declaration no POST or PATCH is sent again. `'none'` means that the API has
-   * no such keys: the behaviour is the same, and no warning recommends them. @default not known
+   * How the API supports idempotency keys. Without a declaration no POST or PATCH is sent again. `'none'` means that the API
+   * has no such keys: the behaviour is the same, and no warning recommends them. @default not known
    */
   readonly idempotency?: IdempotencyProfile | 'none' | undefined;
 }
@@ -150,7 +150,7 @@ export interface PassedRequest {
 export interface Inspected {
   /** The idempotency key that the request carries already. */
   readonly ownKey?: string | undefined;
-  /** It may be sent again, whatever its method. */
+  /** True if the request may be sent again, whatever its method. */
   readonly idempotent?: boolean | undefined;
 }
 
@@ -164,7 +164,7 @@ export interface Inspector {
 /** A checked API profile, with the code of its options. */
 export interface Api extends Omit<ApiProfile, 'idempotency'> {
   readonly idempotency?: IdempotencyProfile | undefined;
-  /** It is declared to take no idempotency keys. */
+  /** True if the API is declared to take no idempotency keys. */
   readonly isKeyless: boolean;
   /** In the order in which their steps run. */
   readonly extensions: readonly Inspector[];

@@ -67,7 +67,7 @@ export function bindFetch(
       const bind =
         (send: SteadyFetch): RawFetch =>
         async (input, init) => {
-          // Its attempt is over: only the next attempt sends it.
+          // A request of an attempt that is over is sent by the next attempt only.
           if (operation.attempt !== attempt) throw operation.errors.lastError;
           const sent = joinOperation(signals, operation, signal, input, init);
           open++;

@@ -46,7 +46,7 @@ function ownName(method: string, url: string, api: ApiProfile | undefined): stri
     () => 'the path counts as the endpoint. It must be synchronous and return a name',
   );
   const report = reporterOf(endpoint, 'apis: endpoint', rule);
-  // Its API matches absolute URLs only.
+  // An endpoint function of the app gets absolute URLs only.
   return callApp(() => endpoint(method, toUrl(url) as URL), isName, report);
 }
 

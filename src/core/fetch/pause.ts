@@ -46,7 +46,7 @@ class PausedRequest implements PausedAttempt, WaitListener {
 
   begin(ask: Ask): void {
     const waiter = (this.#waiter = this.#admission.wait(ask, this));
-    // It was dropped when it was told that it waits.
+    // A listener of `pause:start` may have dropped the request.
     if (this.#isOver) this.#admission.leave(waiter);
     else if (this.#operation.takeUrge()) this.go();
   }

@@ -34,7 +34,7 @@ export interface RequestContext {
 
 /** The sender of a request: its attempt. */
 interface Sender {
-  /** Its request was sent. */
+  /** True if the request was sent. */
   readonly isOut: boolean;
   stop(reason: unknown): void;
 }
@@ -71,21 +71,21 @@ export class SteadyRequest implements RequestFacts, Live {
   readonly expect: Expected | undefined;
   /** Another client sends it, and makes its own error of a status. */
   readonly isRaw: boolean;
-  /** It needs no server. */
+  /** True if the request needs no server. */
   readonly isLocal: boolean;
   /** Turns an error of ours into one of the client that sends it. */
   readonly toClientError: ErrorMaker | undefined;
   /** The policy of its API. */
   readonly apiPolicy: PolicyOptions | undefined;
-  /** It carries an idempotency key that its API is declared to honour. */
+  /** True if the request carries an idempotency key that its API is declared to honour. */
   keyed = false;
   /** Which request of its operation it is, once it has a key. */
   step: Step | undefined;
   /** All keyed requests of its operation. Kept here, because the operation forgets them at its end, and an answer may come later. */
   steps: Steps | undefined;
-  /** Its place in the order of writes; undefined for a read. */
+  /** The place of the request in the order of writes; undefined for a read. */
   write: Write | undefined;
-  /** Set if it had to wait: reads let it go first until this is called. */
+  /** Set if the request had to wait: reads let it go first until this is called. */
   endWait: (() => void) | undefined;
   #endRequest: (() => void) | undefined;
   #sender: Sender | undefined;

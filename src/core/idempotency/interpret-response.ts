@@ -82,7 +82,7 @@ async function meansDone(
   const { alreadyDone } = profile;
   if (!alreadyDone) return false;
   const copy = response.clone();
-  // It may throw on a body that it cannot read, and may never settle: then it counts as not given.
+  // The app's function may throw on a body that it cannot read, or never settle: then it counts as not given.
   const answer = (async (): Promise<unknown> => alreadyDone(copy))();
   const said = await attempt.awaitApp(answer).catch(() => {});
   discard(copy);

@@ -23,9 +23,9 @@ export interface PausedAttempt extends Waiting {
   pause: Pause;
   /** Sends it now, whatever the state of the origin. */
   go(): void;
-  /** It was requested again. */
+  /** Records that the attempt was requested again. */
   renew(): void;
-  /** Its pause is over its limit: it ends, unsent. */
+  /** Ends the attempt unsent, because its pause is over its limit. */
   expire(): void;
 }
 

@@ -31,7 +31,7 @@ export type SteadfetchEvent =
   | (EventBase & { readonly type: 'operation:start' })
   /** A run of the queryFn, or of the function given to `retry`, begins. */
   | (EventBase & { readonly type: 'attempt:start' })
-  /** Its attempt waits before it is sent. Emitted again when the reason or the time changes. */
+  /** An attempt waits before it is sent. Emitted again when the reason or the time changes. */
   | (EventBase & {
       readonly type: 'pause:start';
       readonly reason: PauseReason;
@@ -54,7 +54,7 @@ export type SteadfetchEvent =
       readonly url: string;
       readonly endpoint: string;
     })
-  /** Its headers arrived, or it failed. A body that fails afterwards ends it a second time. */
+  /** The headers of a request arrived, or it failed. A body that fails afterwards ends the request a second time. */
   | (EventBase & {
       readonly type: 'request:end';
       readonly request: number;

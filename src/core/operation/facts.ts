@@ -13,17 +13,17 @@ export interface RequestFacts {
   readonly method?: string | undefined;
   /** As it was passed. */
   readonly url?: string | undefined;
-  /** It carries an idempotency key that its API is declared to honour. */
+  /** True if the request carries an idempotency key that its API is declared to honour. */
   readonly keyed?: boolean | undefined;
   /** Declared to be idempotent, whatever its method. */
   readonly idempotent?: boolean | undefined;
-  /** Its API; `isKeyless`: it is declared to take no idempotency keys. */
+  /** The API of the request; `isKeyless` if that is declared to take no idempotency keys. */
   readonly api?: { readonly isKeyless?: boolean } | undefined;
   /** The policies of the API and of the call. */
   readonly apiPolicy?: PolicyOptions | undefined;
   readonly callPolicy?: PolicyOptions | undefined;
   readonly toClientError?: ErrorMaker | undefined;
-  /** Its place among the writes; undefined if it only reads. */
+  /** The place of the request among the writes; undefined for a read. */
   readonly write?: Pick<Write, 'obstacle'> | undefined;
 }
 
@@ -42,9 +42,9 @@ export interface SentRequest extends RequestFacts {
   readonly isRepeatable: boolean;
   /** 0: it only reads. 1: it may be sent twice. 2: neither. */
   readonly risk: 0 | 1 | 2;
-  /** It need not leave the device. */
+  /** True if the request need not leave the device. */
   readonly mayBeOffline?: boolean | undefined;
-  /** It is of a query that its app never retries. */
+  /** True for a query that its app never retries. */
   readonly isOnce?: boolean | undefined;
 }
 
@@ -60,7 +60,7 @@ export interface FailureReport {
   readonly request?: RequestFacts | undefined;
   /** The operation that the request belongs to. `operationOf` reads it. */
   operation?: object | undefined;
-  /** It was aborted before it was sent: by its caller, or dropped by Steadfetch. */
+  /** Who ended the request before it was sent: its caller (`aborted`), or Steadfetch (`dropped`). */
   readonly unsent?: 'aborted' | 'dropped' | undefined;
   /** The effect that the request may have had at the server, once sent. */
   readonly effect?: Effect | undefined;

@@ -38,14 +38,14 @@ interface LayeredPolicy extends Partial<Record<'api' | 'own' | 'call', PolicyOpt
  * methods write them.
  */
 export class Operation {
-  /** Its identity. The current attempt is counted beside it. */
+  /** The identity of the operation, without the number of the current attempt. */
   ref: Omit<OperationRef, 'attempt'>;
   attempt: number;
   phase: Phase = sending;
   owner: Owner<Operation> = noOwner;
   policy: PolicyOptions | undefined;
   attemptLimit: AttemptLimit | undefined;
-  /** Its keyed requests so far, with the bytes that they send. Dropped at the end. */
+  /** The keyed requests so far, with the bytes that they send. Dropped at the end. */
   steps: Steps | undefined;
   /** The code that belongs to a submission, or to a key that was sent. */
   submissionCode: SubmissionHook | undefined;
@@ -66,11 +66,11 @@ export class Operation {
   #layered: LayeredPolicy | undefined;
   /** Whether its start was emitted. */
   #isStarted: boolean | undefined;
-  /** Its requests that succeeded. */
+  /** The requests that succeeded. */
   #answered: Set<string> | undefined;
-  /** Its writes, by the resource that they write to. */
+  /** The writes, by the resource that they write to. */
   #writes: Map<string, Write> | undefined;
-  /** Its last progress: when, in epoch milliseconds, and how long it had been paused before. */
+  /** The last progress: when, in epoch milliseconds, and how long the operation had been paused before. */
   #progress: { readonly at: number; readonly pausedMs: number } | undefined;
 
   constructor(shared: Environment, ref: Operation['ref'], given: OperationInit, session: Session) {
@@ -110,25 +110,25 @@ export class Operation {
   leave(): void {
     this.#isLeft = true;
   }
-  /** Its mutation is gone, and its mutationFn still runs: what that sends is sent at once, once, or not at all. */
+  /** For a mutationFn that runs on after its mutation is gone: each request is sent at once, without retries, or not at all. */
   hurry(): void {
     this.policy = { ...this.policy, maxRetries: 0, whenDown: 'fail' };
   }
-  /** It goes on in this session. */
+  /** Moves the operation to this session. */
   join(session: Session): void {
     this.#session = session;
   }
 
-  /** It is one request that belongs to nothing. */
+  /** True for a single request outside any query, mutation or entry. */
   get isLone(): boolean {
     return this.given.request !== undefined;
   }
-  /** Its attempts are not retried, so that a loop inside it is the only one. */
+  /** True if attempts are not retried, so that a loop inside the operation is the only one. */
   get isSingle(): boolean {
     return this.isLone || this.policyOf().maxRetries === 0;
   }
 
-  /** It is a query that its app never retries. */
+  /** True for a query that its app never retries. */
   get isOnce(): boolean {
     const { maxRetries, whenDown } = this.policyOf();
     return this.ref.kind === 'query' && maxRetries === 0 && whenDown === 'pause';
@@ -258,7 +258,7 @@ export class Operation {
     return { ref: this.ref, attempt: this.attempt, isStarted: this.#isStarted, writes };
   }
 
-  /** Its write to this resource. */
+  /** @returns the write of this operation to the resource. */
   writeTo(resource: string): Write | undefined {
     return this.#writes?.get(resource);
   }
@@ -307,7 +307,7 @@ export class Operation {
     this.notifyOwner();
   }
 
-  /** It was requested again while paused. */
+  /** Records that the operation was requested again while paused. */
   renew(): void {
     this.askedAt = this.#shared.clock.now();
   }

@@ -50,7 +50,7 @@ export class Operations {
   session: Session = new Session();
   /** The id of the newest one. */
   lastId = 0;
-  /** That of the newest lone request that may have been done, and must not be done twice. */
+  /** The id of the newest lone request that may have been done, and must not be done twice. */
   lastWriteId = 0;
   readonly #environment: Environment;
 

@@ -83,9 +83,9 @@ export const unprovenOwner: Owner = new (class extends Owner {
 export interface HandedOver {
   readonly ref: Omit<OperationRef, 'attempt'>;
   readonly attempt: number;
-  /** Its start was emitted, so its end must be. */
+  /** True if the start was emitted, so that the end must be. */
   readonly isStarted: boolean | undefined;
-  /** Its writes so far. */
+  /** The writes of the operation so far. */
   readonly writes?: Map<string, Write> | undefined;
 }
 
@@ -98,10 +98,10 @@ export interface OperationInit {
   readonly policy?: PolicyOptions | undefined;
   /** All of its requests may be sent again. */
   readonly idempotent?: boolean | undefined;
-  /** Its idempotency key, if it has one, and the code that belongs to it. */
+  /** The idempotency key of the operation, and the code that belongs to it. */
   readonly submission?: Submission | undefined;
   readonly submissionCode?: SubmissionHook | undefined;
-  /** Its next attempt resumes where the one before failed, as an infinite query does. */
+  /** True if the next attempt resumes where the last one failed, as an infinite query does. */
   readonly isResumed?: boolean | undefined;
   /** The factor by which its requests exceed the policy's time limit. @default 1 */
   readonly timeoutFactor?: number | undefined;
@@ -115,7 +115,7 @@ export interface OperationInit {
   readonly isWish?: boolean | undefined;
   /** When the user meant what it writes, in epoch milliseconds. @default when its first request is asked for */
   readonly meantAt?: number | undefined;
-  /** It may continue where the policy stops (the app's own `retry`, or the outbox), so its owner ends it. */
+  /** True if the owner ends the operation, because that may continue where the policy stops (the app's own `retry`, the outbox). */
   readonly endsWithOwner?: boolean | undefined;
 }
 

@@ -34,14 +34,14 @@ export const limitPassed = (what: string, limitMs: number, more = ''): Error | u
  * Each stretch of that other work gets the policy's `timeout`, from the start of the attempt or the end of
  * its latest request of ours. A limit within bodies (`bodyIdleMs`) does not apply to it.
  *
- * It does not call the attempt's function: that would add a frame to the stack of every error inside.
+ * The timer does not call the attempt's function: that would add a frame to the stack of every error inside.
  */
 export class AttemptTimer implements AttemptLimit {
   readonly #operation: Operation;
   readonly #limit: TimeLimit;
   readonly #limitMs: number;
   readonly #onLate: (error: TimeoutError) => void;
-  /** Its requests in flight: each has its own limit. */
+  /** How many requests are in flight, each with its own limit. */
   #open = 0;
 
   constructor(

@@ -27,7 +27,7 @@ interface Writer {
   readonly keepWrite: (resource: string, write: Write) => void;
 }
 
-/** Its owner has decided by then whether a write that has failed is sent again. */
+/** The time within which an owner decides whether a failed write is sent again. */
 const decidedMs = 50;
 /** A retry that is due is sent by then. */
 const latestMs = 2000;
@@ -38,7 +38,7 @@ interface WrittenRequest {
   readonly init: { readonly body?: unknown };
 }
 
-/** So many resources are remembered: those that were written last. */
+/** How many resources are remembered, the last written first. */
 const mostResources = 500;
 
 const isBefore = (place: WritePlace, other: WritePlace | undefined): boolean =>
@@ -57,7 +57,7 @@ function undoes(earlier: WriteScope, { method, fields }: WriteScope): boolean {
 /** A write that is over and may have been done. */
 type Done = WriteScope & Pick<SentWrite, 'place'>;
 
-/** So many different writes to one resource are told apart. */
+/** How many different writes to one resource are told apart. */
 const mostScopes = 50;
 
 /** The known writes to one URL. */
@@ -97,7 +97,7 @@ class Resource {
     for (const one of this.#open) if (one.openUntil() <= now) this.#close(one);
   }
 
-  /** It is over. */
+  /** Removes a write that is over. */
   #close(write: SentWrite): void {
     this.#open.delete(write);
     const { place, method, fields } = write;
@@ -148,7 +148,7 @@ export class Write implements SentWrite {
     return this.#request === request || this.#attempt !== writer.attempt;
   }
 
-  /** Its operation, where each attempt has one of its own. */
+  /** Hands the write to the operation of its next attempt, where each attempt has an operation of its own. */
   goOn(writer: Writer): this {
     this.#writer = writer;
     return this;
@@ -158,14 +158,14 @@ export class Write implements SentWrite {
     return this.#isGuarded ? undefined : this.#resource.obstacleTo(this);
   }
 
-  /** It goes out. */
+  /** Records that the write is sent now. */
   send(): void {
     this.#isUnderWay = true;
     this.#resource.open(this);
     this.#order.announce(this, this.#request.url, 'sent');
   }
 
-  /** It was answered, or was not. */
+  /** Records the answer to the write, or that none came. */
   recordOutcome(processed: Processed, response: Response | undefined): void {
     this.#isUnderWay = false;
     this.#answeredAt = this.#resource.clock.now();
@@ -177,7 +177,7 @@ export class Write implements SentWrite {
     if (created) this.#order.recordCreated(this, created, url);
   }
 
-  /** Its operation is over. */
+  /** Records that the operation of the write is over. */
   end(): void {
     if (this.mayBeDone) this.#resource.update(this, true);
   }

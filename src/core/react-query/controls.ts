@@ -41,7 +41,7 @@ function cancelQuery(query: Query, instance: Instance): void {
   const operation = byQuery.get(query);
   const { status, lastError } = queryStatus(query, instance);
   if (status !== 'waiting' && status !== 'paused' && status !== 'sending') return;
-  // It was cancelled already, and ends soon.
+  // A query that was cancelled already ends soon.
   const isCancelled = operation?.errors.decision?.reason === 'cancelled';
   if (isCancelled && query.state.fetchStatus === 'fetching') return;
   const under =

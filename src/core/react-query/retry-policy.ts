@@ -68,7 +68,7 @@ function readFailure(error: unknown, nowMs: number): Failure & FailureDetails {
  * Retry-After, a deadline, and no retry where another attempt cannot help. The failure is read from the error of
  * any client: `fetch` (a thrown `Response`), axios, ky, ofetch, tRPC, graphql-request, Apollo, urql, or a `cause`.
  *
- * It is for queries, because a retry may do a mutation twice. On a server nothing is retried, as with React Query alone.
+ * Use it for queries: a retry may do a mutation twice. On a server nothing is retried, as with React Query alone.
  *
  * @throws TypeError when an option is not as it must be.
  *

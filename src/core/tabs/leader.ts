@@ -2,11 +2,11 @@ import type { Clock, Random } from '../lib/clock.ts';
 
 /** A message from a tab to the others about an origin, or about one endpoint of it (`scope`). */
 export type TabMessage =
-  /** It is down. The tab that probes it repeats this every few seconds meanwhile. */
+  /** The scope is down. The tab that probes it repeats this message every few seconds. */
   | { readonly kind: 'down'; readonly scope: string; readonly isProbed: boolean }
-  /** It has answered. */
+  /** The scope has answered. */
   | { readonly kind: 'up'; readonly scope: string }
-  /** It accepts this many more requests within `forMs`. */
+  /** The scope accepts this many more requests within `forMs`. */
   | {
       readonly kind: 'limit';
       readonly scope: string;
@@ -20,7 +20,7 @@ export type TabMessage =
       readonly gapMs: number;
       readonly pauseMs: number;
       readonly isFound: boolean;
-      /** It was refused without a time. */
+      /** True if the refusal came without a time. */
       readonly isUntold: boolean;
     };
 

@@ -103,7 +103,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): IdempotencyStore<
         answer = done > 0 ? partlyDone : undefined;
         throw error;
       } finally {
-        // It was claimed, and what has no answer is never dropped.
+        // The key was claimed, and a key without an answer is never dropped.
         const entry = entries.get(id) as Entry;
         drop(entry);
         if (answer) keep({ ...entry, answer, bytes: entry.bytes + bytesOf(answer) });

@@ -56,7 +56,7 @@ export async function runClaim<Tx>(
   startStep('begin');
   const running = (async () =>
     store.run(claim, async (tx) => {
-      // Its request has been answered: the store rolls back, and frees the key.
+      // The request has been answered meanwhile: the store rolls back, and frees the key.
       if (isGivenUp) return undefined;
       limit.stop();
       try {

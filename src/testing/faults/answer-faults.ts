@@ -11,9 +11,9 @@ import { requireSeed, seededRandom } from '../seeded-random.ts';
 
 /** The parts of an error answer besides its status. */
 export interface ErrorAnswerInit {
-  /** Its headers, for example `{ 'Retry-After': '5' }`. */
+  /** The headers of the answer, for example `{ 'Retry-After': '5' }`. */
   headers?: HeadersInit;
-  /** Its body. @default an empty one */
+  /** The body of the answer. @default an empty one */
   body?: string;
 }
 

@@ -36,7 +36,7 @@ export interface Client {
   readonly isUnsent: (cause: unknown, init: RequestInit) => boolean;
   /** The body of an answer, which this client does not keep in the answer. */
   readonly readData: (init: RequestInit) => unknown;
-  /** Its own error of a failed request; undefined if there is none. */
+  /** @returns the client's own error of a failed request; undefined if there is none. */
   readonly errorOf: (init: RequestInit) => unknown;
   /** Makes the function that turns an error of ours into one of this client. */
   readonly errorMaker: (init: RequestInit) => ErrorMaker;
@@ -155,12 +155,12 @@ export class Attempt implements EventListenerObject {
   get isAborted(): boolean {
     return !!this.request.signal?.aborted;
   }
-  /** Its possible effect at the server; undefined before it is sent. */
+  /** What the attempt may have done at the server; undefined before it is sent. */
   get effect(): Effect | undefined {
     return this.sending?.effect;
   }
 
-  /** Its origin has admitted it once more. */
+  /** Records that the origin has admitted the attempt once more. */
   grant(sending: Sending | undefined): void {
     this.sending = sending;
   }
@@ -239,7 +239,7 @@ export class Attempt implements EventListenerObject {
     this.line?.receiveHeaders(this.silence, answer);
   }
 
-  /** Its body may be silent for long, unless the app has set a limit for that. */
+  /** Lets the body be silent for long, unless the app has set a limit for that. */
   allowQuiet(): void {
     const { operation } = this.request;
     if (typeof operation.policyOf(this.request).timeout !== 'object') this.silence.allowQuiet();
@@ -329,7 +329,7 @@ export class Attempt implements EventListenerObject {
       const through = readThrough(body, (failed) => void (this.ownFailure = failed));
       this.init = { ...this.init, body: through };
     } catch {
-      // It was read before. Fetch will say so.
+      // The body was read before, which fetch will say.
     }
   }
 

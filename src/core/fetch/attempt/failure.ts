@@ -109,7 +109,7 @@ const lateness = ({ failure }: Attempt, response: Response | undefined): Failure
 /** Makes the error of an attempt whose time limit is over. */
 function failLate(attempt: Attempt, response: Response | undefined): Error {
   const { bytes, silence, sending } = attempt;
-  // Its own body may take that long, which is not the server's fault.
+  // The upload itself may take that long, which is not the server's fault.
   const isUploading = !response && mayBeUploading(bytes, silence.headersMs);
   if (isUploading) sending?.end(failures.aborted);
   const cause = inDevelopment(() => passedBy(attempt, !!response, isUploading));

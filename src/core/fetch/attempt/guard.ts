@@ -26,7 +26,7 @@ interface Source {
   readonly target: object;
   /** The object with its own members: its prototype if it is native, otherwise the answer itself. */
   readonly native: object;
-  /** Its body, if that has several readers. */
+  /** The body of the answer, if that has several readers. */
   kept?: KeptBody;
 }
 
@@ -186,7 +186,7 @@ export class Guard {
   }
 
   async #receive(name: ReaderName, isOwn = false): Promise<unknown> {
-    // Its own reader does not show whether parts arrive.
+    // The answer's own reader does not show whether parts arrive.
     if (isOwn && this.isStreaming) this.#attempt.allowQuiet();
     const reader = isOwn ? undefined : this.#open();
     // React Native's `json()` fails on an empty text.

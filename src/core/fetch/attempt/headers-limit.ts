@@ -17,9 +17,9 @@ const mostDoublings = 2;
 
 /** The facts that the time limit of an attempt depends on. */
 export interface Limited {
-  /** Its operation sends it again if it is late. */
+  /** True if the operation sends the request again when it is late. */
   readonly isRepeated: boolean;
-  /** How many attempts of its operation were late. */
+  /** How many attempts of the operation were late. */
   readonly timeouts: number;
   /** The usual latency of its endpoint, in milliseconds; undefined if not known. */
   readonly usualMs: number | undefined;

@@ -2,11 +2,11 @@ import { originOf } from '../../lib/input/url.ts';
 
 /** A request that may wait for a connection. */
 export interface Queued {
-  /** It has a connection: its time limit starts now. A second call starts it anew. */
+  /** Called when the request has a connection: its time limit starts now. A second call restarts the limit. */
   readonly awaitHeaders: () => void;
-  /** It never had to wait: its time limit counts from when it was sent. */
+  /** Called when the request never had to wait: its time limit counts from when it was sent. */
   readonly awaitHeadersSinceSent: () => void;
-  /** A body has taken its connection, so it waits again. */
+  /** Called when a body has taken the connection, so that the request waits again. */
   readonly awaitNothing: () => void;
 }
 

@@ -20,7 +20,7 @@ export async function outlivePage(
   if (!fate) return undefined;
   const cutOffAt = clock.now();
   attempt.silence.awaitNothing();
-  // It says nothing about the server, and frees its slot.
+  // A page that is left says nothing about the server. The slot is freed.
   attempt.sending?.end(failures.aborted);
   await attempt.untilStopped(fate);
   request.operation.pauses.count(cutOffAt, clock.now());

@@ -17,7 +17,7 @@ export class Sending {
   readonly request: SteadyRequest;
   readonly admission: Admission;
   readonly permit: Permit;
-  /** Its possible effect at the server; undefined until it is sent. */
+  /** What the request may have done at the server; undefined until it is sent. */
   effect: Effect | undefined;
   /** When it was sent, in epoch milliseconds. */
   sentAt = 0;

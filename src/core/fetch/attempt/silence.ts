@@ -73,7 +73,7 @@ export class Silence implements Queued, Progress {
     if (this.#awaited === 'headers') this.#restart(this.#since);
   }
 
-  /** Its body may be silent for any time. */
+  /** Lets the body be silent for any time. */
   allowQuiet(): void {
     this.idleMs = Infinity;
   }

@@ -134,7 +134,7 @@ export function rejectValue(
 
 function show(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
-  // Its source may be long.
+  // The source of a function may be long.
   if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return String(value);
   try {

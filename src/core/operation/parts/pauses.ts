@@ -5,9 +5,9 @@ export const none: readonly never[] = [];
 
 /** The pauses of an operation: its waiting requests, and the time that does not count against it. */
 export class Pauses {
-  /** Its requests that wait for admission. */
+  /** The requests that wait for admission. */
   list: readonly PausedAttempt[] = none;
-  /** How long it was paused or asleep, in milliseconds. */
+  /** How long the operation was paused, or the device asleep, in milliseconds. */
   pausedMs = 0;
   #since = 0;
   /** The time up to which `pausedMs` is counted. */

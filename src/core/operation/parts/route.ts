@@ -16,9 +16,9 @@ export interface FailureThere {
   readonly isDown: boolean;
   /** How long a rate limit blocks requests there, in milliseconds. */
   readonly limitedMs: number;
-  /** Its URL fails again while others of its endpoint answer, so the next attempt is not paused. */
+  /** True if the URL fails again while others of its endpoint answer, so that the next attempt is not paused. */
   readonly isUrlBroken: boolean;
-  /** The failure is isolated and not a trial's: an immediate retry may find the endpoint healthy. */
+  /** True if the failure is isolated and not a trial's, so that an immediate retry may find the endpoint healthy. */
   readonly isAlone: boolean;
 }
 

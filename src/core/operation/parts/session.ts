@@ -42,7 +42,7 @@ export function endedWithSession(
     operation,
     outcome,
     operation.errors.lastError,
-    // It is tried again by no loop.
+    // No loop retries an error with these facts.
     { request, unsent: 'dropped' },
   );
 }

@@ -25,7 +25,7 @@ export interface SubmissionFacts extends Born {
   readonly isUnkeyed?: boolean | undefined;
   /** A request of it that may be repeated was sent. @default false */
   readonly isRepeatable?: boolean | undefined;
-  /** Its steps so far. */
+  /** The steps so far. */
   readonly past?: readonly PastStep[] | undefined;
 }
 
@@ -38,7 +38,7 @@ export class Submission implements Born {
   readonly key: string;
   readonly createdAt: number;
   readonly aheadMs: number | undefined;
-  /** It may have been done before this operation. */
+  /** True if the submission may have been done before this operation. */
   wasSent: boolean;
   /** A request of it went without a key, because its API honours none: sending it again may do it twice. */
   isUnkeyed: boolean;
@@ -48,13 +48,13 @@ export class Submission implements Born {
   isTaken = false;
   /** A step from before this operation has changed, and its bytes are not kept: it cannot be sent again. */
   isChanged = false;
-  /** Its API has stored an answer under its key that does not say whether it was done. */
+  /** True if the API has stored an answer under the key that does not say whether the submission was done. */
   isStuck = false;
-  /** From then on, in epoch milliseconds, an API that it was sent to may have forgotten its key. */
+  /** When an API that the submission was sent to may forget its key, in epoch milliseconds. */
   expiresAt: number = Infinity;
-  /** Its steps so far, the latest last. They bind it where it may have been sent. */
+  /** The steps so far, the latest last. A submission that may have been sent repeats them. */
   past: readonly PastStep[];
-  /** The ids of its steps from before this operation. */
+  /** The ids of the steps from before this operation. */
   #earlier: readonly string[];
 
   constructor(facts: SubmissionFacts) {
@@ -74,12 +74,12 @@ export class Submission implements Born {
     return this.#earlier.includes(id);
   }
 
-  /** Its mutationFn runs again in this page: its requests so far may have been done. */
+  /** Records that the mutationFn runs again in this page, so that all requests so far may have been done. */
   recordResent(): void {
     this.wasSent = true;
     this.#earlier = this.past.map(({ id }) => id);
   }
-  /** Its API has refused all that was sent before this operation. */
+  /** Records that the API has refused all that was sent before this operation. */
   recordRefused(): void {
     this.wasSent = false;
   }
@@ -104,7 +104,7 @@ export class Submission implements Born {
     this.isChanged = true;
     this.keep();
   }
-  /** Its API gives a stored answer that does not say whether it was done. */
+  /** Records that the API gives a stored answer that does not say whether the submission was done. */
   recordStuck(): void {
     this.isStuck = true;
     this.keep();
@@ -154,9 +154,9 @@ export interface Step {
   readonly attempt: number;
   /** When it was first sent, in epoch milliseconds. */
   readonly sentAt?: number | undefined;
-  /** It succeeded. */
+  /** True if the step succeeded. */
   readonly isDone?: boolean | undefined;
-  /** It was definitely refused: its key stands for that refusal. */
+  /** True if the step was definitely refused, so that its key stands for that refusal. */
   readonly isRefused?: boolean | undefined;
   /** How many keys of it stand for refusals. @default 0 */
   readonly refusals?: number | undefined;

@@ -153,7 +153,7 @@ export function mutationOptions(
     return define(steadyMutation, { ...extras, policy, instance, end: endOwnMutation, extend });
   };
   const steadyFn = make({});
-  // It stays in the options where another mutationFn is spread over them.
+  // `retryDelay` stays in the options where another mutationFn is spread over them.
   const retryDelay = define(() => 0, definitionBehind(steadyFn) as MutationDefinition);
   return { ...options, mutationFn: steadyFn, retry: false, retryDelay, networkMode: 'always' };
 }

@@ -20,13 +20,13 @@ const unbegun = new Set<Mutation>();
 export class MutationRecord extends Owner {
   /** The newest run; undefined before its mutationFn was called. */
   run: MutationRun | undefined;
-  /** Its submission, the same for all calls of its mutationFn. */
+  /** The submission, the same for all calls of the mutationFn. */
   submission: Submission | undefined;
-  /** Its mutationFn may have been called in this page. */
+  /** True if the mutationFn may have been called in this page. */
   isBegun = false;
-  /** The id of the newest operation when it was submitted; undefined if that is not known. */
+  /** The id of the newest operation when the mutation was submitted; undefined if that is not known. */
   submittedAfter: number | undefined;
-  /** It left its cache, or its session has ended. */
+  /** True if the mutation has left its cache, or its session has ended. */
   isGone = false;
   readonly #mutation: Mutation | undefined;
   /** The error of a cancellation before its turn; boxed, because it may be any value. */
@@ -43,7 +43,7 @@ export class MutationRecord extends Owner {
     this.#refusal = { error };
   }
 
-  /** It has left its cache, or its session has ended. */
+  /** Records that the mutation has left its cache, or that its session has ended. */
   recordGone(): void {
     this.isGone = true;
   }

@@ -6,7 +6,7 @@ import { isSafeMethod } from '../../policy/operation.ts';
 
 /** A mutation that continues begins its request within this time, if it is sent through Steadfetch. */
 const begunMs = 50;
-/** Its request is usually answered within this time. */
+/** The time within which a resumed mutation is usually answered. */
 const answeredMs = 5000;
 
 /**

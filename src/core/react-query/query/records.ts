@@ -30,7 +30,7 @@ export class QueryRecord {
 
   /** The client of the app. */
   #client: QueryClient | undefined;
-  /** It belongs to a probe, which is fetched beside the query of another record. */
+  /** True for the record of a probe, which is fetched beside the query of another record. */
   isProbe: boolean = false;
 
   /** @returns the client that the queryFn gets. For a probe that is the client of the app. */
