@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type Folder, folders } from './folders.ts';
 import type { Mutant } from './instrument.ts';
 import { readRows, writeSection } from './page.ts';
-import { writeKillers } from './plan.ts';
+import { type Likely, readKillers, writeKillers } from './plan.ts';
 import { type Found, runFolder } from './run-tests.ts';
 
 /** A mutant, and why no test needs to find it. */
@@ -36,9 +36,20 @@ const textOf = ({ file, line, original, replacement }: Mutant): string =>
 
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`;
 
+/** Of mutants that this run has not reached, what found them before is kept. */
+function keepKillers(name: string, { mutants, killed }: Found): void {
+  const before = readKillers(name);
+  const killers = mutants.flatMap(({ id, key }): (readonly [string, Likely])[] => {
+    const { test, by } = killed.get(id) ?? before.get(key) ?? {};
+    return test !== undefined && by !== undefined ? [[key, { test, by }]] : [];
+  });
+  writeKillers(name, new Map(killers));
+}
+
 /** Prints what a folder shows, and writes its row of the page. @returns whether all of it is as listed. */
 function report({ name }: Folder, found: Found): boolean {
   const { mutants, killed, survived, uncovered, failed, left } = found;
+  keepKillers(name, found);
   for (const test of failed) console.log(`FAILS WITHOUT A MUTANT: ${test}`);
   if (left > 0) {
     console.log(`${name}: ${left} files of tests are left: run it again, it goes on from here.`);
@@ -60,12 +71,6 @@ function report({ name }: Folder, found: Found): boolean {
     listPath,
     `${JSON.stringify({ ...list, [name]: Object.fromEntries(kept) }, undefined, 2)}\n`,
   );
-
-  const killers = mutants.flatMap(({ id, key }) => {
-    const { test, by } = killed.get(id) ?? {};
-    return test !== undefined && by !== undefined ? [[key, { test, by }] as const] : [];
-  });
-  writeKillers(name, new Map(killers));
 
   const tried = killed.size + alive.length;
   const timeouts = [...killed.values()].filter(({ end }) => end === 'timeout').length;
