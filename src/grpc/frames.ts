@@ -14,40 +14,49 @@ export const isText = (contentType: string): boolean =>
   /^application\/grpc-web-text/i.test(contentType);
 
 /** Follows the frames of a body across its chunks. The body is complete once the frame that ends the call is. */
-export function checkFrames(endFlag: number, isBase64: boolean): BodyCheck {
-  const bits = createBase64();
-  let head: number[] = [];
-  let left = 0;
-  let isEnding = false;
-  let isWhole = false;
-  const takeByte = (byte: number): void => {
-    if (left > 0) left--;
-    else head.push(byte);
-    if (head.length === headBytes) {
-      const [flag = 0, ...length] = head;
-      isEnding = (flag & endFlag) !== 0;
-      left = length.reduce((sum, one) => sum * 256 + one, 0);
-      head = [];
-    }
-    isWhole = isEnding && left === 0 && head.length === 0;
-  };
-  const takeBytes = (bytes: Uint8Array): void => {
+export class FrameCheck implements BodyCheck {
+  readonly #endFlag: number;
+  /** Decodes base64; undefined for a body of plain bytes. */
+  readonly #decode: ((part: Uint8Array) => Uint8Array) | undefined;
+  #head: number[] = [];
+  /** How many bytes of the current frame are still to come. */
+  #left = 0;
+  #isEnding = false;
+  #isWhole = false;
+
+  constructor(endFlag: number, isBase64: boolean) {
+    this.#endFlag = endFlag;
+    this.#decode = isBase64 ? createBase64() : undefined;
+  }
+
+  take(part: Uint8Array): void {
+    const bytes = this.#decode?.(part) ?? part;
     for (let at = 0; at < bytes.length;) {
       // All but the last byte of a frame at once: messages may be large.
-      const skipped = Math.min(Math.max(0, left - 1), bytes.length - at);
-      left -= skipped;
+      const skipped = Math.min(Math.max(0, this.#left - 1), bytes.length - at);
+      this.#left -= skipped;
       at += skipped;
       const byte = bytes[at++];
-      if (byte !== undefined) takeByte(byte);
+      if (byte !== undefined) this.#takeByte(byte);
     }
-  };
-  return {
-    take: (part) => takeBytes(isBase64 ? bits(part) : part),
-    end() {
-      if (!isWhole)
-        throw new TypeError('the body ended before the frame that says what came of the call');
-    },
-  };
+  }
+
+  end(): void {
+    if (!this.#isWhole)
+      throw new TypeError('the body ended before the frame that says what came of the call');
+  }
+
+  #takeByte(byte: number): void {
+    if (this.#left > 0) this.#left--;
+    else this.#head.push(byte);
+    if (this.#head.length === headBytes) {
+      const [flag = 0, ...length] = this.#head;
+      this.#isEnding = (flag & this.#endFlag) !== 0;
+      this.#left = length.reduce((sum, one) => sum * 256 + one, 0);
+      this.#head = [];
+    }
+    this.#isWhole = this.#isEnding && this.#left === 0 && this.#head.length === 0;
+  }
 }
 
 /** Decodes base64 chunk by chunk. Each message may have its own padding. */

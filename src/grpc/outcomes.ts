@@ -11,7 +11,7 @@ import {
 } from '../core/internal.ts';
 import { checkNames, reject } from '../core/lib/input/check.ts';
 import { code, type MadeBy } from '../core/lib/input/made-by.ts';
-import { checkFrames, createBase64, endFlagOf, headBytes, isText } from './frames.ts';
+import { createBase64, endFlagOf, FrameCheck, headBytes, isText } from './frames.ts';
 import { type CallStatus, failureOf, isRefusingRetries, toCode } from './status.ts';
 import { inDevelopment } from '../core/lib/development.ts';
 
@@ -91,7 +91,7 @@ export function grpcOutcomes(options: GrpcOptions = {}): MadeBy<'classifyOutcome
       const endFlag = endFlagOf(contentType);
       // Trailers that came as headers are the whole answer.
       if (endFlag === undefined || !ok || headers.get('grpc-status') !== null) return undefined;
-      return checkFrames(endFlag, isText(contentType));
+      return new FrameCheck(endFlag, isText(contentType));
     },
     ofError(error, known) {
       // The outcome of the request is known better than from the client's error.

@@ -34,7 +34,7 @@ export function createDisplay(
   const { getState, subscribe, set } = createStore(unopened);
   const changes = createStore(0);
   const show: Display['show'] = (next) => set(keepIfSame(getState(), { ...getState(), ...next }));
-  const { request, dispose } = createRefresh(clock, async () => {
+  const refresh = new Refresh(clock, async () => {
     show((await count(clock.now())) ?? unknown);
     changes.set(changes.getState() + 1);
   });
@@ -42,9 +42,9 @@ export function createDisplay(
     getState,
     subscribe,
     show,
-    refresh: request,
+    refresh: () => refresh.request(),
     onChange: changes.subscribe,
-    dispose,
+    dispose: () => refresh.dispose(),
   };
 }
 
@@ -75,35 +75,40 @@ const restRatio = 10;
 const longestRestMs = 10_000;
 
 /** Calls `load` soon after a request, and again only after a pause. */
-export function createRefresh(
-  clock: Clock,
-  load: () => Promise<void>,
-): { readonly request: () => void; readonly dispose: () => void } {
-  let isBusy = false;
-  let isAsked = false;
-  let isOver = false;
-  let timer: unknown;
-  const run = async (): Promise<void> => {
-    isBusy = true;
-    isAsked = false;
-    const startedAt = clock.now();
-    await load();
-    if (isOver) return;
-    const tookMs = clock.now() - startedAt;
+export class Refresh {
+  readonly #clock: Clock;
+  readonly #load: () => Promise<void>;
+  #isBusy = false;
+  #isRequested = false;
+  #isOver = false;
+  #timer: unknown;
+
+  constructor(clock: Clock, load: () => Promise<void>) {
+    this.#clock = clock;
+    this.#load = load;
+  }
+
+  request(): void {
+    this.#isRequested = true;
+    if (!this.#isBusy && !this.#isOver) void this.#run();
+  }
+
+  dispose(): void {
+    this.#isOver = true;
+    this.#clock.clearTimeout(this.#timer);
+  }
+
+  async #run(): Promise<void> {
+    this.#isBusy = true;
+    this.#isRequested = false;
+    const startedAt = this.#clock.now();
+    await this.#load();
+    if (this.#isOver) return;
+    const tookMs = this.#clock.now() - startedAt;
     const restMs = Math.min(Math.max(gapMs, restRatio * tookMs), longestRestMs);
-    timer = clock.setTimeout(() => {
-      isBusy = false;
-      if (isAsked) void run();
+    this.#timer = this.#clock.setTimeout(() => {
+      this.#isBusy = false;
+      if (this.#isRequested) void this.#run();
     }, restMs);
-  };
-  return {
-    request() {
-      isAsked = true;
-      if (!isBusy && !isOver) void run();
-    },
-    dispose() {
-      isOver = true;
-      clock.clearTimeout(timer);
-    },
-  };
+  }
 }

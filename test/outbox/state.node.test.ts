@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRefresh } from '../../src/outbox/state.ts';
+import { Refresh } from '../../src/outbox/state.ts';
 import { createVirtualClock } from '../core/origin/virtual-clock.ts';
 import { settle } from './rig.ts';
 
@@ -7,9 +7,10 @@ import { settle } from './rig.ts';
 function rig() {
   const clock = createVirtualClock();
   const ends: (() => void)[] = [];
-  const refresh = createRefresh(clock, () => new Promise<void>((end) => void ends.push(end)));
+  const refresh = new Refresh(clock, () => new Promise<void>((end) => void ends.push(end)));
   return {
-    ...refresh,
+    request: () => refresh.request(),
+    dispose: () => refresh.dispose(),
     clock,
     loads: () => ends.length,
     async end() {

@@ -53,9 +53,9 @@ export class SteadfetchError extends Error {
   /** The kind of error, as a stable string. */
   readonly code: SteadfetchErrorCode = 'cancelled';
   /** The operation that failed. */
-  declare readonly operation: OperationFacts;
+  readonly operation: OperationFacts;
   /** The outcome of the attempt, with `processed`: whether the server did the work. */
-  declare readonly outcome: Failure;
+  readonly outcome: Failure;
   /** The decision about it; undefined until the owner of the retries (React Query, `retry`) has asked for one. */
   get decision(): Decision | undefined {
     return reportOf(this, 0).decision;
@@ -70,7 +70,7 @@ export class SteadfetchError extends Error {
   }
 
   /** The answer, if there was one. Its body may be unread. */
-  declare readonly response: Response | undefined;
+  readonly response: Response | undefined;
 
   constructor(message: string, { operation, outcome, response, cause }: SteadfetchErrorInit) {
     super(message, cause === undefined ? undefined : { cause });

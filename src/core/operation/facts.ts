@@ -55,11 +55,11 @@ export interface ForeignAnswer {
 
 /** A failure with its context. */
 export interface FailureReport {
-  failure: Failure;
+  readonly failure: Failure;
   /** The request that has failed. */
   readonly request?: RequestFacts | undefined;
   /** The operation that the request belongs to. `operationOf` reads it. */
-  operation?: object | undefined;
+  readonly operation?: object | undefined;
   /** Who ended the request before it was sent: its caller (`aborted`), or Steadfetch (`dropped`). */
   readonly unsent?: 'aborted' | 'dropped' | undefined;
   /** The effect that the request may have had at the server, once sent. */
@@ -67,5 +67,5 @@ export interface FailureReport {
   /** For another client's error: the answer that was found in it. */
   readonly answer?: ForeignAnswer | undefined;
   /** The decision about it. */
-  decision?: Decision | undefined;
+  readonly decision?: Decision | undefined;
 }

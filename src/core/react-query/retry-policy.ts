@@ -51,8 +51,49 @@ interface Granted {
 
 type Used = Pick<Policy, keyof typeof retryDefaults | 'shouldRetry'>;
 
+/** An option that is no number, or is negative, counts as not given, so that no delay is NaN. */
+const withDefaults = (own: RetryPolicyOptions): Used => ({
+  ...retryDefaults,
+  ...Object.fromEntries(
+    Object.entries(own).filter(
+      ([, value]) => typeof value === 'function' || (value as number) >= 0,
+    ),
+  ),
+});
+
 /** How many queries that wait for a retry are remembered. */
 const maxGranted = 500;
+
+/** The queries that wait for a retry, in the order in which it was granted. */
+class GrantedRetries {
+  readonly #deadlineMs: number;
+  readonly #all: Set<Granted> = new Set();
+
+  constructor(deadlineMs: number) {
+    this.#deadlineMs = deadlineMs;
+  }
+
+  add(granted: Granted): void {
+    this.#all.add(granted);
+  }
+
+  /**
+   * Finds the query that has failed, and removes it. React Query does not name it. Of the queries whose attempt may have
+   * failed now, the one that began last is chosen, so that no deadline ends early.
+   */
+  take(failureCount: number, nowMs: number): Granted | undefined {
+    const all = this.#all;
+    let found: Granted | undefined;
+    for (const one of all) {
+      const isPossible = one.failureCount === failureCount && one.retryAt <= nowMs;
+      if (isPossible && (!found || one.startedAt >= found.startedAt)) found = one;
+      // The query is gone.
+      if (nowMs > one.retryAt + this.#deadlineMs || all.size > maxGranted) all.delete(one);
+    }
+    if (found) all.delete(found);
+    return found;
+  }
+}
 
 function readFailure(error: unknown, nowMs: number): Failure & FailureDetails {
   try {
@@ -86,16 +127,9 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
     checkNames('retryPolicy', options, names);
     definePolicy('retryPolicy', presets.interactive, own);
   });
-  // An option that is no number, or is negative, counts as not given, so that no delay is NaN.
-  const given = Object.entries(own).filter(
-    ([, value]) => typeof value === 'function' || (value as number) >= 0,
-  );
-  const { baseMs, factor, capMs, maxRetries, deadlineMs, maxRetryAfterMs, shouldRetry }: Used = {
-    ...retryDefaults,
-    ...Object.fromEntries(given),
-  };
-  /** In the order in which they were granted. */
-  const granted = new Set<Granted>();
+  const { baseMs, factor, capMs, maxRetries, deadlineMs, maxRetryAfterMs, shouldRetry } =
+    withDefaults(own);
+  const granted = new GrantedRetries(deadlineMs);
   let latest:
     | {
         readonly failureCount: number;
@@ -103,22 +137,6 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
         readonly delayMs: number | undefined;
       }
     | undefined;
-
-  /**
-   * Finds the query that has failed. React Query does not name it. Of the queries whose attempt may have failed now, the
-   * one that began last is chosen, so that no deadline ends early.
-   */
-  const takeGranted = (failureCount: number, nowMs: number): Granted | undefined => {
-    let found: Granted | undefined;
-    for (const one of granted) {
-      const isPossible = one.failureCount === failureCount && one.retryAt <= nowMs;
-      if (isPossible && (!found || one.startedAt >= found.startedAt)) found = one;
-      // The query is gone.
-      if (nowMs > one.retryAt + deadlineMs || granted.size > maxGranted) granted.delete(one);
-    }
-    if (found) granted.delete(found);
-    return found;
-  };
 
   const isAtEnd = (
     reason: RetryReason,
@@ -134,7 +152,7 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
     const nowMs = now();
     const failure = readFailure(error, nowMs);
     const { retryAfterMs = 0 } = failure;
-    const { startedAt = nowMs, retriedFor = [] } = { ...takeGranted(failureCount, nowMs) };
+    const { startedAt = nowMs, retriedFor = [] } = { ...granted.take(failureCount, nowMs) };
     const operation: OperationFacts = {
       id: 0,
       kind: 'query',

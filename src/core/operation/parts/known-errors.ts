@@ -177,12 +177,12 @@ export class KnownErrors {
     endsByAbort: boolean,
   ): FailureReport {
     const report = this.reportOf(error, nowMs);
-    if (!this.abortOf(error)) report.failure = classifyError(error, report.failure);
-    const { kind, processed } = report.failure;
+    const read = this.abortOf(error) ? report.failure : classifyError(error, report.failure);
+    const { kind, processed } = read;
     if (report.unsent && this.#isOver(error, report.unsent))
-      report.failure = { kind: 'aborted', processed };
-    else if (kind === 'aborted' && !endsByAbort) report.failure = { kind: 'error', processed };
-    return report;
+      return { ...report, failure: { kind: 'aborted', processed } };
+    const isWithin = kind === 'aborted' && !endsByAbort;
+    return { ...report, failure: isWithin ? { kind: 'error', processed } : read };
   }
 
   /**
@@ -281,13 +281,12 @@ export class KnownErrors {
       const isOwn = report.operation === operation && method !== undefined && !isSafeMethod(method);
       if (!isOwn) this.#effects.beginForeign(true);
     }
-    if (decision.kind === 'stop') {
-      const processed = processedAtEnd(report.failure, operation.ref, this.#effects.isUnknown());
-      report.failure = speakForAll(error, report.failure, processed);
-    }
-    report.operation = operation;
-    report.decision = decision;
-    this.keep(error, report);
+    const own = report.failure;
+    const shown =
+      decision.kind === 'stop'
+        ? speakForAll(error, own, processedAtEnd(own, operation.ref, this.#effects.isUnknown()))
+        : own;
+    this.keep(error, { ...report, failure: shown, operation, decision });
     operation.emit({ type: 'decision', failure, decision, error, method, url, maxRetries });
   }
 

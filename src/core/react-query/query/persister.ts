@@ -242,7 +242,7 @@ function nextAttempt(
 class Link {
   readonly operation: Operation;
   /** In development. */
-  declare isRead: boolean | undefined;
+  isRead: boolean | undefined;
   readonly #signals: Signals;
   readonly #client: QueryClient;
   constructor(operation: Operation, signals: Signals, client: QueryClient) {
