@@ -60,7 +60,7 @@ export interface FailureReport {
   readonly request?: RequestFacts | undefined;
   /** The operation that the request belongs to. `operationOf` reads it. */
   readonly operation?: object | undefined;
-  /** Who ended the request before it was sent: its caller (`aborted`), or Steadfetch (`dropped`). */
+  /** Set if the request ended before it was sent: `aborted` by its caller, `dropped` by Steadfetch. */
   readonly unsent?: 'aborted' | 'dropped' | undefined;
   /** The effect that the request may have had at the server, once sent. */
   readonly effect?: Effect | undefined;

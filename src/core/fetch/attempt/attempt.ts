@@ -155,7 +155,7 @@ export class Attempt implements EventListenerObject {
   get isAborted(): boolean {
     return !!this.request.signal?.aborted;
   }
-  /** What the attempt may have done at the server; undefined before it is sent. */
+  /** The possible effect of the attempt at the server; undefined before it is sent. */
   get effect(): Effect | undefined {
     return this.sending?.effect;
   }

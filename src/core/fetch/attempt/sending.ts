@@ -17,7 +17,7 @@ export class Sending {
   readonly request: SteadyRequest;
   readonly admission: Admission;
   readonly permit: Permit;
-  /** What the request may have done at the server; undefined until it is sent. */
+  /** The possible effect of the request at the server; undefined until it is sent. */
   effect: Effect | undefined;
   /** When it was sent, in epoch milliseconds. */
   sentAt = 0;
