@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { type RunnerTestFile, type RunnerTestCase, TestRunner, vi } from 'vitest';
 import { startTests } from 'vitest/internal/browser';
@@ -16,7 +17,17 @@ interface Switches {
   };
 }
 
-const switches: Switches = {};
+let hitCount = 0;
+/** Instrumented code throws when it has counted to the limit. Where that is caught, and the loop goes on, the process ends. */
+const switches: Switches = {
+  get hitCount() {
+    return hitCount;
+  },
+  set hitCount(count) {
+    hitCount = count;
+    if (count > 2 * (switches.hitLimit ?? Infinity)) process.kill(process.pid, 'SIGKILL');
+  },
+};
 Reflect.set(globalThis, '__stryker__', switches);
 
 /** So many times as often as without a mutant may its code be passed: more is a loop without an end. */
@@ -29,6 +40,28 @@ const leastTimeoutMs = 5000;
 const mostRecent = 4;
 /** So many kills are checked together. */
 const killsAtOnce = 20;
+
+/** A test that leaves no turn to others for so long, in ms of processor time, is in a loop without an end. */
+const longestTurnMs = 20_000;
+
+/** Ends the process when its event loop has stood still for that long: by then nothing in it could. */
+function watchTurns(): void {
+  const turns = new Int32Array(new SharedArrayBuffer(4));
+  setInterval(() => Atomics.add(turns, 0, 1), 100).unref();
+  const watch = (shared: Int32Array, longestMs: number): void => {
+    let [seen, since] = [0, 0];
+    setInterval(() => {
+      const { user, system } = process.cpuUsage();
+      const now = (user + system) / 1000;
+      const turn = Atomics.load(shared, 0);
+      if (turn !== seen) [seen, since] = [turn, now];
+      else if (now - since > longestMs) process.kill(process.pid, 'SIGKILL');
+    }, 1000);
+  };
+  const text = `(${watch.toString()})(require('node:worker_threads').workerData, ${longestTurnMs})`;
+  new Worker(text, { eval: true, workerData: turns }).unref();
+}
+watchTurns();
 
 // That a property fails is enough: the smallest example takes as long again as many mutants.
 fc.configureGlobal({ endOnFailure: true });
