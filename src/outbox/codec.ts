@@ -47,7 +47,7 @@ export function createCodec(cipher: OutboxCipher | undefined, clock: Clock): Cod
       return cipher ? seal(cipher, copied) : Promise.resolve(copied);
     },
     async decode(kept) {
-      // It may be from before the app had a cipher, or from a page with one.
+      // The value may be from before the app had a cipher, or from a page with one.
       if (!isPlain(kept) || !(sealTag in kept)) return unpack(kept);
       if (!cipher) throw new Error('It is encrypted, and this outbox has no cipher.');
       return unpack(await wait('cipher.decrypt', () => cipher.decrypt(kept[sealTag])));

@@ -105,7 +105,7 @@ export class Enqueuer {
       ...links?.begin(definition, variables),
     } as const;
     const closing = codec.encode(operation, variables);
-    // Its rejection is handled in its turn.
+    // The rejection is handled when its turn comes.
     closing.catch(() => {});
     const known = receipts.begin(entry, onProgress);
     const saved = this.#turn.then(async () => {
@@ -134,7 +134,7 @@ export class Enqueuer {
       await discard(id);
       throw discarded(entry);
     }
-    // It was stored already, under the key of an edit.
+    // The entry was stored already, under the key of an edit.
     if (kept.id !== id) receipts.rename(id, kept.id, kept);
     receipts.save(kept.id, isDurable);
     if (!this.#isOver) await onKept(kept, isDurable);

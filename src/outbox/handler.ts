@@ -86,7 +86,7 @@ export interface OutboxHandler<TVariables = never, TData = unknown> {
    * or pass it. @default 'block'
    */
   readonly onDead?: 'block' | 'pass' | undefined;
-  /** That of the variables: count it up when their shape changes. @default 1 */
+  /** The version of the variables: count it up when their shape changes. @default 1 */
   readonly version?: number | undefined;
   /**
    * Turns the variables of an earlier version into those of this one, for each attempt and each time
@@ -270,11 +270,11 @@ interface Timing {
 export interface Failed {
   readonly failure: Failure;
   readonly decision: Decision;
-  /** A request of it went out. */
+  /** True if a request of the attempt was sent. */
   readonly wasSent: boolean;
-  /** It was not made: the record that must be kept before its first request was not kept in time. */
+  /** True if the attempt was not made, because the record that must precede its first request was not kept in time. */
   readonly isUnsent?: boolean;
-  /** How long until new credentials can be asked for, where it failed for want of them. */
+  /** How long until new credentials can be requested, if the attempt failed for want of them. */
   readonly renewableInMs?: number | undefined;
 }
 
@@ -335,8 +335,8 @@ export function nextStepOf(
 }
 
 /**
- * So often in a row, in some ten minutes, "the first request is still running" is believed. No request runs for so long:
- * it is a refusal that its API does not tell apart.
+ * How often in a row, in some ten minutes, "the first request is still running" is believed. No request runs for so long:
+ * after that it counts as a refusal, which this API does not tell apart.
  */
 const mostConflicts = 15;
 

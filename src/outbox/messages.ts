@@ -80,7 +80,7 @@ export class OtherTabs {
     try {
       this.#channel?.post(write(message));
     } catch {
-      // Its variables or its data cannot be posted: then without.
+      // Variables or data that cannot be posted are left out.
       if (message.kind !== 'done' || !('data' in message)) return;
       const { id, handler } = message;
       this.post({ kind: 'done', id, handler });
@@ -166,7 +166,7 @@ function keep(said: Said, all: Map<string, Said>): void {
 export type PausedEntries = Pick<Pauses, 'of' | 'ids'>;
 
 /**
- * So often is one origin told of. With the at most 4 s that a woken entry waits, both together are within
+ * The pause between two messages about one origin. Together with the at most 4 s that a woken entry waits, it is within
  * the 5 s that are promised.
  */
 const gapMs = { here: 600, others: 300 } as const;

@@ -151,7 +151,7 @@ export class OutboxCore {
   readonly submit: Enqueuer['submit'] = (...given) => this.#enqueuer.submit(...given);
 
   readonly discard = async (id: string, error?: unknown): Promise<boolean> => {
-    // It may not be stored yet.
+    // The entry may not be stored yet.
     await this.#enqueuer.turn();
     return this.entries.discard(id, error);
   };

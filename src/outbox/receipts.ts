@@ -19,7 +19,7 @@ export type OnProgress = (progress: Progress) => void;
 /** The part of an entry that the page which submitted it holds until its end. */
 export interface Receipt {
   readonly facts: EntryFacts;
-  /** Its result, shared by all callers. */
+  /** The result, shared by all callers. */
   readonly promise: Promise<unknown>;
   readonly resolve: (data: unknown) => void;
   readonly reject: (error: unknown) => void;

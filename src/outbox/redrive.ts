@@ -100,7 +100,7 @@ export class Redrive {
     const { engine, onDue, onFollow } = this.#parts;
     const entry = await engine.store.find(id);
     if (!entry || this.#buried.has(id) || !this.#isRedrivable(entry)) return false;
-    // Its row may have changed since.
+    // The row may have changed since.
     const revived = await engine.revive(id, (row) => (this.#isRedrivable(row) ? row : undefined));
     if (revived) {
       onDue(revived.row);

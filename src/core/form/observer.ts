@@ -25,7 +25,7 @@ const silent = {
 
 /** The mutations of a form, one after the other. */
 export class FormObserver {
-  /** Its target for `useMutationStatus`. */
+  /** The target for `useMutationStatus`. */
   readonly target: MutationTarget;
   readonly #client: QueryClient;
   readonly #instance: Instance;

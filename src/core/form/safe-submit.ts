@@ -55,7 +55,7 @@ export interface UnknownSubmission<TVariables = unknown> {
   readonly error: unknown;
   /** A key has gone with it, by which its API does it once, also where it is sent again. */
   readonly isRepeatable: boolean;
-  /** Its key is older than its API keeps one, or may be: sending it again would be a new order. */
+  /** True if the key is, or may be, older than the API keeps one: sending it again would be a new order. */
   readonly isExpired: boolean;
   readonly isResolving: boolean;
   /** Asks the API whether it was done, if the form has a `resolve`; never rejects. */
@@ -75,7 +75,7 @@ export interface ResolveContext<TVariables = unknown> {
 
 /** The options of a form. */
 export interface SafeSubmitOptions<TData = unknown, TVariables = unknown> {
-  /** Its name. Copies with one name are one form, so each form of the site needs its own. */
+  /** The name of the form. Copies with one name are one form, so each form of the site needs its own. */
   readonly form: string;
   /**
    * Asks the API whether the submission with an idempotency key was done: `{ done: data }` makes it a success of the

@@ -16,7 +16,7 @@ import { linkRows } from './row-links.ts';
 export interface OutboxLinksOptions {
   /** An answer is known for so long after the delivery, and as long as an entry waits that refers to it. @default 86_400_000 (a day) */
   readonly keepAnswersMs?: number | undefined;
-  /** So many answers are known, the latest ones, and those that an entry waits for. @default 1000 */
+  /** How many of the latest answers are known, besides those that an entry waits for. @default 1000 */
   readonly maxAnswers?: number | undefined;
   /** Merges entries whose handlers have `coalesce`: `coalesceUnsent()`. @default none */
   readonly coalesce?: MadeBy<'coalesceUnsent'> | undefined;
@@ -104,7 +104,7 @@ const refresh: EntryLinks['refresh'] = async (entry, { codec, handlers }, read) 
     const own = { variables: await codec.encode('outbox', variables), thing, scope, blocks };
     return { ...entry, ...own, parents: left[0] === undefined ? undefined : left };
   } catch {
-    // It stays as it is, and its end says why.
+    // The entry stays as it is, and its end says why.
     return entry;
   }
 };

@@ -51,7 +51,7 @@ async function hold<R extends Row | NewRow>(tx: Transaction, row: R): Promise<R 
     : checking);
   if (readiness === 'ready') return undefined;
   if (readiness === 'waiting') return { ...row, nextRetryAt: undefined };
-  // It is not this one that a user decides on: it holds nothing up.
+  // The user decides on the parent, so this row must not block its scope.
   return { ...row, ...stateless, state: 'dead', deadReason: readiness };
 }
 

@@ -80,7 +80,7 @@ export const defaultName = 'steadfetch-outbox';
 export interface OutboxConfig<H extends AnyOutboxHandlers> {
   /** The instance that sends: its policy, its gates and its network hold for the outbox, too. */
   readonly steady: Steadfetch;
-  /** Its caches are updated at deliveries, and its hooks find the outbox. @default none */
+  /** The client whose caches are updated at deliveries, and whose hooks find the outbox. @default none */
   readonly queryClient?: QueryClient | undefined;
   /**
    * The handlers by name. An entry is kept under the name of its handler, so that any tab can deliver it
