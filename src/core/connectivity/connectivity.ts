@@ -66,7 +66,8 @@ function originsToAsk(
   others: readonly string[],
   isOffline: boolean,
 ): readonly string[] {
-  const known = [originOf(''), ...others].filter((one) => one.startsWith('http'));
+  const own = globalThis.location?.origin ?? '';
+  const known = [own, ...others].filter((one) => one.startsWith('http'));
   const remote = known.filter((one) => !loopback.test(one));
   // An app whose server is on the device itself needs no network.
   const asked = remote.length === 0 && !isOffline ? known : remote;
