@@ -24,18 +24,23 @@ export function endpointOf(method: string, url: string): string {
 interface Target {
   /** The unit of outages and probes. */
   readonly endpoint: string;
-  /** The unit that fails by itself: method and URL, or the name of an endpoint that an API's profile gives. */
+  /** The unit that fails by itself: method, URL and the text of a read, or the name of an endpoint that an API's profile gives. */
   readonly resource: string;
   /** The scope of a Retry-After or RateLimit in its answer. */
   readonly limitScope: string;
 }
 
-/** The target of a request. An API's profile may name its endpoint. */
-export function targetOf(method: string, url: string, api: ApiProfile | undefined): Target {
+/** The target of a request. An API's profile may name its endpoint. `content`: the text by which a read is told from others of its URL. */
+export function targetOf(
+  method: string,
+  url: string,
+  api: ApiProfile | undefined,
+  content = '',
+): Target {
   const own = ownName(method, url, api);
   const endpoint = own ?? endpointOf(method, url);
   const isOfApi = api?.limitsApplyTo === 'api' || !!api?.partition;
-  const resource = own ?? `${method} ${url}`;
+  const resource = own ?? `${method} ${url}${content}`;
   return { endpoint, resource, limitScope: isOfApi ? `api ${String(api.match)}` : endpoint };
 }
 

@@ -39,6 +39,9 @@ interface Sender {
   stop(reason: unknown): void;
 }
 
+/** Two reads of one URL are told apart by so many characters of their bodies. */
+const mostContent = 1000;
+
 /** One request, with the facts that are known before it is answered. */
 export class SteadyRequest implements RequestFacts, Live {
   readonly operation: Operation;
@@ -108,11 +111,15 @@ export class SteadyRequest implements RequestFacts, Live {
     inDevelopment(() => check(context.policy, init, callPolicy, isRaw));
     const api = context.findApi(url);
     const { ownKey, idempotent } = inspect(api, { input, init, method, url });
-    const { endpoint, resource, limitScope } = targetOf(method, url, api);
     // Two saves of one document have the same URL. Their bodies tell their retries apart.
     const body = typeof init.body === 'string' ? ` ${init.body}` : '';
     const lone = `${name} ${ownKey ?? init.idempotencyKey}${body}`;
     this.operation = context.operationFor(signal, lone);
+    this.idempotent = init.idempotent ?? api?.idempotent ?? idempotent;
+    // All reads of a GraphQL server have one URL, too.
+    const isRead = this.operation.ref.kind === 'query' || this.idempotent;
+    const content = isRead ? body.slice(0, mostContent) : '';
+    const { endpoint, resource, limitScope } = targetOf(method, url, api, content);
     this.input = input;
     this.init = init;
     this.method = method;
@@ -125,7 +132,6 @@ export class SteadyRequest implements RequestFacts, Live {
     this.api = api;
     this.apiPolicy = api?.policy;
     this.ownKey = ownKey;
-    this.idempotent = init.idempotent ?? api?.idempotent ?? idempotent;
     this.callPolicy = callPolicy;
     this.expect = init.expect ?? api?.expect ?? members.defaultExpect;
     this.isRaw = isRaw;

@@ -154,6 +154,12 @@ export function isUnavailable(status: number): boolean {
   return /^5(0[2-4]|2[0-49]|30)$/.test(`${status}`);
 }
 
+/** Whether a failure may pass, but is no sign of an outage, so that nothing is paused after it. */
+export const pausesNothing = (failure: Failure): boolean =>
+  failure.kind === 'body' ||
+  failure.kind === 'error' ||
+  (failure.kind === 'http' && failure.status === 408);
+
 /**
  * Whether a server refused a request for its rate limit. gRPC's RESOURCE_EXHAUSTED does not count: it may
  * mean the quota of another user.

@@ -1,8 +1,9 @@
+/** What fetch resolves relative URLs against. A `<base>` element, or an iframe's parent, may set it; a worker has no document. */
+const baseUrl = (): string | undefined =>
+  (globalThis as Partial<typeof globalThis>).document?.baseURI ?? globalThis.location?.href;
+
 /** The absolute form of a URL as fetch resolves it; undefined for an invalid one. */
-export function toUrl(
-  url: string,
-  base: string | undefined = globalThis.location?.href,
-): URL | undefined {
+export function toUrl(url: string, base: string | undefined = baseUrl()): URL | undefined {
   try {
     return new URL(url, base);
   } catch {
@@ -25,7 +26,7 @@ let last = { url: '', base: '' as string | undefined, origin: '' };
  * request asks several times.
  */
 export function originOf(url: string): string {
-  const base = globalThis.location?.href;
+  const base = baseUrl();
   if (url !== last.url || base !== last.base)
     last = { url, base, origin: toUrl(url, base)?.origin ?? '' };
   return last.origin;

@@ -9,7 +9,7 @@ import {
   type RetryReason,
 } from '../../policy/operation.ts';
 import type { Policy } from '../../policy/options.ts';
-import { type Failure, failures, type Processed } from '../../policy/outcome.ts';
+import { type Failure, failures, pausesNothing, type Processed } from '../../policy/outcome.ts';
 import type { Environment } from '../environment.ts';
 import type { EventDetail } from '../events.ts';
 import { reportFailure, reportOf } from '../error-info.ts';
@@ -240,6 +240,8 @@ export class KnownErrors {
     // anything else by its request, and so not if the failure is not a request's.
     const isOurs = request?.url !== undefined;
     const isDown = there.isLate || ((isQuery || isOurs) && there.isDown);
+    // A retry has failed: the next ones must reach as far as React Query's own.
+    const isAgain = this.retriedFor.length > 0 && pausesNothing(failure);
     // The effect of this request is already an input of the decision.
     effect?.allowRepeat();
     return decide(failure, operation.view(request), policy, {
@@ -249,7 +251,7 @@ export class KnownErrors {
       isUnrepeatable: isUnrepeatable(operation),
       isUnseen: isUnseen(operation, report),
       isDown: !isCounted && isDown,
-      isUnpaused: !route.at || (there.isUrlBroken && isOurs),
+      isUnpaused: !route.at || (there.isUrlBroken && isOurs) || isAgain,
       isCounted,
       isSuperseded: request?.write?.obstacle() === 'superseded',
       onMistake: policy.shouldRetry && reporterOf(shared.emitter, 'shouldRetry', remedy),

@@ -32,6 +32,8 @@ export class QueryRecord {
   #client: QueryClient | undefined;
   /** True for the record of a probe, which is fetched beside the query of another record. */
   isProbe: boolean = false;
+  /** Its queryFn has taken the client, and may write to the query by it, as that of `streamedQuery` does. */
+  hasClient: boolean = false;
 
   /** @returns the client that the queryFn gets. For a probe that is the client of the app. */
   meet(client: QueryClient): QueryClient {

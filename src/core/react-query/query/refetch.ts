@@ -121,7 +121,8 @@ export function watchRecovery(
 /**
  * Fetches a copy of a query once. The query gets the result if there are data, or a new kind of failure. If it fails as
  * before, the query stays as it is, and `onSame` is called. A fetch of the query itself would have to be cancelled then,
- * and callers that have joined it would get the cancellation as their answer.
+ * and callers that have joined it would get the cancellation as their answer. If the queryFn has written to the query
+ * meanwhile, as that of `streamedQuery` does, the query ends like the probe.
  */
 async function probeBeside(
   query: Query,
@@ -131,6 +132,7 @@ async function probeBeside(
   onSame: () => void,
 ): Promise<void> {
   const record = byQuery.of(query);
+  const { state } = query;
   const probe = openBeside(query, byQuery, before);
   let isWanted = true;
   record.watch(() => {
@@ -143,9 +145,11 @@ async function probeBeside(
   const operation = byQuery.get(probe) ?? before;
   const isSame = isFailed && !!operation.route.down() && isOfOutage(ended.reason);
   if (isFailed) operation.end('failed');
-  if (!isWanted || !isLeft(query) || operation.isLeft) return;
-  if (isSame) return onSame();
-  if (isFailed && !query.isActive()) return;
+  const isWritten =
+    byQuery.of(probe).hasClient && query.state !== state && record.operation === before;
+  if (!isWanted || operation.isLeft || !(isWritten || isLeft(query))) return;
+  if (isSame && !isWritten) return onSame();
+  if (isFailed && !isWritten && !query.isActive()) return;
   record.begin(operation, query);
   showingFailure(query, () => endFetchAs(query, result));
 }

@@ -1,0 +1,51 @@
+import { QueryObserver } from '@tanstack/react-query';
+import { expect, test } from 'vitest';
+import { createRig } from './rig.tsx';
+
+const url = 'http://api.example/items/1';
+const json = { headers: { 'content-type': 'application/json' } };
+
+const cutOff = (): Response =>
+  new Response(
+    new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode('{"a":'));
+        controller.error(new TypeError('terminated'));
+      },
+    }),
+    json,
+  );
+
+/** Failures that are no sign of an outage, so nothing is paused after them, and no probe finds their end. */
+const failures: Record<string, () => Response> = {
+  'a 408': () => new Response('', { status: 408 }),
+  'a page in the place of JSON': () =>
+    new Response('<p>', { headers: { 'content-type': 'text/html' } }),
+  'JSON that is broken': () => new Response('{"a":', json),
+  'a body that breaks off': cutOff,
+  'what the queryFn itself refuses': () => new Response('{"a":"refused"}', json),
+};
+
+/** React Query alone sends after 0, 1, 3 and 7 s. So it has its data by then. */
+test.each(
+  Object.entries(failures).flatMap(([what, fail]) =>
+    [400, 900, 2900, 6900].map((forMs) => [what, forMs, fail] as const),
+  ),
+)('%s for %i ms is outlived, as by React Query alone', async (_what, forMs, fail) => {
+  const rig = createRig({
+    health: {},
+    fetch: async () => (rig.elapsed() < forMs ? fail() : new Response('{"a":"data"}', json)),
+  });
+  const queryFn = async ({ signal }: { readonly signal: AbortSignal }) => {
+    const { a } = await rig.steady.json<{ a: string }>(url, { signal });
+    if (a === 'refused') throw new Error('refused');
+    return a;
+  };
+  let shownAt: number | undefined;
+  new QueryObserver(rig.client, { queryKey: ['item'], queryFn }).subscribe(({ data }) => {
+    if (data) shownAt ??= rig.elapsed();
+  });
+  await rig.time.advance(20_000);
+  const sentAt = [0, 500, 3062, 7162];
+  expect(shownAt).toBe(sentAt.find((at) => at >= forMs));
+});
