@@ -80,7 +80,7 @@ function read<T, K extends QueryKey>(
   const isInfinite = known instanceof AbortSignal;
   const operation = nextAttempt(shared, record, query, client, isInfinite);
   operation.attend(new QueryOwner(client, query, shared.lifecycle, !inner));
-  const link = new Link(operation, shared.signals, record, client);
+  const link = new Link(operation, shared.signals, record);
   const linked = new Proxy<typeof context>(context, link);
   if (isInfinite) shared.signals.set(known, operation);
   // Called before React Query calls `retryDelay` and `retry`.
@@ -245,18 +245,13 @@ class Link {
   isRead: boolean | undefined;
   readonly #signals: Signals;
   readonly #record: QueryRecord;
-  readonly #client: QueryClient;
-  constructor(operation: Operation, signals: Signals, record: QueryRecord, client: QueryClient) {
+  constructor(operation: Operation, signals: Signals, record: QueryRecord) {
     this.operation = operation;
     this.#signals = signals;
     this.#record = record;
-    this.#client = client;
   }
   get(context: { readonly signal: AbortSignal }, key: PropertyKey): unknown {
-    if (key === 'client') {
-      this.#record.hasClient = true;
-      return this.#client;
-    }
+    if (key === 'client') return this.#record.takeClient();
     if (key !== 'signal') return Reflect.get(context, key);
     const { signal } = context;
     inDevelopment(() => (this.isRead = true));

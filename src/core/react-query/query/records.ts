@@ -32,12 +32,18 @@ export class QueryRecord {
   #client: QueryClient | undefined;
   /** True for the record of a probe, which is fetched beside the query of another record. */
   isProbe: boolean = false;
-  /** Its queryFn has taken the client, and may write to the query by it, as that of `streamedQuery` does. */
+  /** True once the queryFn has the client, by which it may write to the query, as that of `streamedQuery` does. */
   hasClient: boolean = false;
 
   /** @returns the client that the queryFn gets. For a probe that is the client of the app. */
   meet(client: QueryClient): QueryClient {
     return (this.#client ??= client);
+  }
+
+  /** @returns the same client, for the queryFn that reads it. */
+  takeClient(): QueryClient | undefined {
+    this.hasClient = true;
+    return this.#client;
   }
 
   /** The probe continues the operation of another query, with the client of that query. */
