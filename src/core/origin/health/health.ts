@@ -37,10 +37,10 @@ const firstGapMs = 1200;
  * The evidence of an outcome about its origin. Only failures typical of an outage count against it: a 4xx, a 501
  * or a 505 shows that it is alive. An abort, or the 511 of a captive portal, shows nothing.
  */
-export function shownBy(outcome?: Outcome): 'alive' | 'outage' | undefined {
-  if (outcome?.kind === 'ok') return 'alive';
-  if (outcome?.kind === 'timeout' || outcome?.kind === 'network') return 'outage';
-  if (outcome?.kind !== 'http' || outcome.status === 511) return undefined;
+export function shownBy(outcome: Outcome): 'alive' | 'outage' | undefined {
+  if (outcome.kind === 'ok') return 'alive';
+  if (outcome.kind === 'timeout' || outcome.kind === 'network') return 'outage';
+  if (outcome.kind !== 'http' || outcome.status === 511) return undefined;
   return outcome.status === 500 || isUnavailable(outcome.status) ? 'outage' : 'alive';
 }
 
@@ -132,12 +132,11 @@ export class OriginHealth {
     const { outage } = this.#origin;
     const own = this.#endpoints.get(place.endpoint);
     if (!outage && !own?.outage) return undefined;
-    const passesAt = this.passesAt(place);
-    if (passesAt < Infinity && passesAt <= this.#clock.now()) return undefined;
+    if (this.passesAt(place) <= this.#clock.now()) return undefined;
     const { hasFailed = this.hasFailed(place), mayBeOffline } = place;
     const isFollowed = !!outage?.isFollowed && !mayBeOffline;
     if (isFollowed || (outage && hasFailed)) return this.#origin;
-    return own?.outage && hasFailed ? own : undefined;
+    return hasFailed ? own : undefined;
   }
 
   /** Whether its URL has failed or, of an operation that is sent again, its endpoint: a retry may have another URL. */
@@ -290,11 +289,9 @@ export class OriginHealth {
     // The oldest endpoint that is up makes room.
     if (endpoints.size >= maxEndpoints) {
       const all = [...endpoints.values()];
-      const old = all.find(({ outage }) => !outage) ?? all[0];
-      if (old) {
-        this.#end(old);
-        endpoints.delete(old.scope);
-      }
+      const old = (all.find(({ outage }) => !outage) ?? all[0]) as Health;
+      this.#end(old);
+      endpoints.delete(old.scope);
     }
     const health = this.#open(scope);
     endpoints.set(scope, health);
