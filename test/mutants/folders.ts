@@ -47,6 +47,7 @@ export const folders: readonly Folder[] = [
     'origin/rate-limits.node.test.ts',
     'origin/origin-health.node.test.ts',
     'origin/admission.node.test.ts',
+    'origin/origins.node.test.ts',
     'origin/pace.node.test.ts',
     'origin/brown-out.node.test.ts',
     'origin/refusals.node.test.ts',

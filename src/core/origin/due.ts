@@ -98,15 +98,15 @@ function probeAtOf({ leader, network }: Origin, down: Health, waiting: readonly 
   // If the device may be offline, frequent probes gain nothing: the browser reports when it is back.
   const isAnySeen = seen.length > 0 && !isOffline(network, down);
   const retryAt = leastOf(seen, ({ request }) => request.retriesAt?.find(isDue) ?? Infinity);
-  if (isAnySeen && !probes.isProbing()) probes.promise(retryAt);
+  if (isAnySeen) probes.promise(retryAt);
   const sinceMs = Math.max(since, probes.startedAt);
   const lastAt = leastOf(waiting, (group) => group.expiresAt) - lastChanceMs;
   const leaderAt = leader?.waitsUntil(scope, isAnySeen, sinceMs, lastAt) ?? 0;
   const probeAt = probes.nextAt(isAnySeen, expiresAt);
   // It is shown from now on.
   probes.promise(probeAt);
-  const isAligned = isAnySeen && probeAt < retryAt && retryAt <= probeAt + alignedMs;
-  return Math.max(isAligned ? retryAt : probeAt, leaderAt);
+  const alignedAt = isAnySeen && retryAt <= probeAt + alignedMs ? retryAt : probeAt;
+  return Math.max(probeAt, alignedAt, leaderAt);
 }
 
 const leastOf = <T>(all: readonly T[], read: (one: T) => number): number =>

@@ -162,10 +162,10 @@ function openAdmission({ options = {}, isWatched = false, hasTabs = false, reach
       return [reason, retryAt && retryAt - epochMs, ...(probedBy ? [probedBy] : [])];
     },
     /** A failure that is shown, which is fetched again. */
-    watch(name: string, { isSeen = true, awaitedUntil = -Infinity } = {}) {
+    watch(name: string, { isSeen = (): boolean => true, awaitedUntil = -Infinity } = {}) {
       const watcher: Watcher = {
         place: { endpoint: name, resource: name, limitScope: name, risk: 0 },
-        isSeen: () => isSeen,
+        isSeen,
         awaitedUntil: () => awaitedUntil,
         probe: () => void log.push(`${clock.elapsed()} ${name} watched`),
         onBack: () => void log.push(`${clock.elapsed()} ${name} back`),
@@ -207,6 +207,7 @@ describe('while nothing waits, and nothing is known', () => {
     permit?.end();
     permit?.end(outage);
     expect([changes(), admission.origin.health.of('a')]).toEqual([0, undefined]);
+    expect([permit?.isProbe, permit?.isTrial]).toEqual([false, false]);
   });
 
   test('news of the network, and of what is seen, change nothing', () => {
@@ -220,7 +221,7 @@ describe('while nothing waits, and nothing is known', () => {
 
   test.each<[string, (rig: ReturnType<typeof openAdmission>) => void]>([
     ['something waits', ({ wait, device }) => void ((device.isOffline = true), wait('a'))],
-    ['a failure is shown', ({ watch }) => void watch('a', { isSeen: false })],
+    ['a failure is shown', ({ watch }) => void watch('a', { isSeen: () => false })],
     ['a limit is known', ({ admission }) => admission.origin.limits.pause('b', 1000)],
     ['something is down', ({ takeDown }) => takeDown('b')],
   ])('but where %s, they do', async (_what, begin) => {
@@ -384,11 +385,27 @@ describe('where a place is needed', () => {
     fourth?.end();
   });
 
-  test('a place that is free says nothing where nothing waits', () => {
-    const { enter, changes } = few();
+  test('a place that is free says nothing where nothing waits, and once where something does', async () => {
+    const { enter, wait, changes, turn } = few();
     const permit = enter('a');
     permit?.free();
     expect(changes()).toBe(0);
+    const second = enter('a');
+    for (const name of ['b', 'c']) wait(name);
+    await turn();
+    second?.free();
+    const before = changes();
+    second?.free();
+    expect(changes()).toBe(before);
+  });
+
+  test('what comes in one tick is looked at once', async () => {
+    const { enter, wait, changes, turn } = few();
+    enter('a');
+    for (const name of ['b', 'c', 'd']) wait(name);
+    expect(changes()).toBe(0);
+    await turn();
+    expect(changes()).toBe(1);
   });
 
   test.each([
@@ -495,21 +512,254 @@ describe('while the device is offline', () => {
   );
 
   test.each([
-    [true, ['7500 a probe']],
-    [false, ['2000 a probe']],
+    [true, ['32500 a probe']],
+    [false, ['12000 a probe']],
   ])(
     'a press of a user has what is down probed at once, unless that may be (%s)',
     async (isDoubtful, expected) => {
-      const { device, enter, wait, reach, log, turn } = openAdmission();
+      const { device, enter, wait, reach, log, turn, admission } = openAdmission();
       for (const _ of [1, 2]) enter('a')?.end(network, 'a');
       device.isDoubtful = isDoubtful;
-      reach(2000);
+      for (const at of [5000, 10_000]) {
+        reach(at);
+        admission.origin.health.of('a')?.probes.start()(true);
+      }
+      reach(12_000);
       wait('a', { isWish: true });
       await turn();
-      reach(8000);
-      expect(log).toEqual(expected);
+      reach(60_000);
+      expect(log.slice(0, 1)).toEqual(expected);
     },
   );
+
+  test('no retry of a user is a time to probe at, where the browser says so', async () => {
+    const { device, enter, wait, reach, log, turn } = openAdmission();
+    for (const _ of [1, 2]) enter('a')?.end(network, 'a');
+    device.isDoubtful = true;
+    wait('a', { retriesAt: [epochMs + 1000] });
+    await turn();
+    reach(8000);
+    expect(log[0]).toBe('7500 a probe');
+  });
+});
+
+describe('a probe goes with the retry of a user', () => {
+  test.each([
+    ['that comes before it', [1000], 1000],
+    ['that comes up to 300 ms later', [1500], 1500],
+    ['and not with one that comes later', [1501], 1200],
+    ['and not with one that was before the outage', [-1, 0, 1400], 1400],
+  ])('%s: %j, at %d', async (_what, retries, at) => {
+    const { takeDown, wait, why, reach, log, turn } = openAdmission();
+    takeDown('a');
+    wait('a', { retriesAt: retries.map((ms) => epochMs + ms) });
+    await turn();
+    expect(why('a')).toEqual(['server-down', at]);
+    reach(2000);
+    expect(log).toEqual([`${at} a probe`]);
+  });
+});
+
+describe('the time of the next probe is shown', () => {
+  test('where something waits for it that may go, whatever else waits', async () => {
+    const { admission, takeDown, wait, why, turn } = openAdmission();
+    takeDown('a');
+    admission.origin.limits.pause('limited', 30_000);
+    wait('b', { limitScope: 'limited' });
+    await turn();
+    expect(why('a')).toEqual(['server-down', undefined]);
+    wait('a', { limitScope: 'limited', hasFailed: true, isForeground: () => false });
+    await turn();
+    expect(why('a')).toEqual(['server-down', undefined]);
+    wait('a');
+    await turn();
+    expect(why('a')).toEqual(['server-down', 1200]);
+  });
+
+  test('as that of a user as soon as the page is seen', async () => {
+    const { admission, takeDown, wait, why, reach, turn } = openAdmission();
+    let isSeen = false;
+    takeDown('a');
+    wait('a', { isForeground: () => isSeen });
+    await turn();
+    expect(why('a')).toEqual(['server-down', 7500]);
+    isSeen = true;
+    reach(500);
+    admission.reconsider();
+    expect(why('a')).toEqual(['server-down', 1200]);
+  });
+});
+
+describe('an attempt that is the only one of its operation', () => {
+  test('fails at once where its endpoint is down, and waits for the network and for a limit', async () => {
+    const { admission, device, takeDown, wait, reach, log, turn } = openAdmission();
+    takeDown('a');
+    // Nothing is asked of it for a while before, so that it could pass.
+    admission.origin.health.recordSent('a', epochMs);
+    wait('a', { isOnce: true });
+    await turn();
+    expect(log.splice(0)).toEqual(['0 a expired']);
+    admission.origin.limits.pause('b', 1000);
+    wait('b', { isOnce: true });
+    await turn();
+    reach(1050);
+    expect(log.splice(0)).toEqual(['1050 b']);
+    device.isOffline = true;
+    wait('c', { isOnce: true });
+    await turn();
+    expect(log).toEqual([]);
+  });
+});
+
+describe('a wait that ends', () => {
+  test.each([
+    ['after its limit, and before its turn, is sent', 1020, {}, '1020 a'],
+    ['before its limit is not, and is told at once', 999, {}, '0 a expired'],
+    ['with its limit is sent', 1000, {}, '1000 a'],
+    [
+      'after its limit is not sent where it does not wait',
+      1020,
+      { isFailFast: true },
+      '0 a expired',
+    ],
+  ])('%s', async (_what, maxPauseMs, own, expected) => {
+    const { admission, wait, reach, log, turn } = openAdmission();
+    admission.origin.limits.pause('a', 1000);
+    wait('a', { maxPauseMs, ...own });
+    await turn();
+    reach(5000);
+    expect(log).toEqual([expected]);
+  });
+
+  test('in a slow start goes in its turn, if nothing else holds it back', async () => {
+    const { admission, takeDown, wait, reach, log, turn } = openAdmission();
+    takeDown('a');
+    reach(29_000);
+    const [probe] = [1, 2, 3].map(() => wait('a', { isForeground: () => false, maxPauseMs: 2000 }));
+    await turn();
+    admission.probeNow();
+    probe?.end(ok);
+    admission.origin.slowStart.observe(false, 100_000);
+    admission.origin.limits.pause('limited', 90_000);
+    wait('a', { limitScope: 'limited' });
+    await turn();
+    expect(log).toEqual(['29000 a probe', '29000 a trial', '29000 a expired']);
+    reach(90_000);
+    expect(log.slice(3)).toEqual(['41000 a trial']);
+  });
+});
+
+describe('a slow start', () => {
+  /** An endpoint was down for 29 s, and so many wait when its probe is answered. */
+  const begin = async (count: number, downMs = 29_000, latencyMs = 0) => {
+    const rig = openAdmission();
+    rig.send('a', ok);
+    rig.reach(1);
+    rig.takeDown('a');
+    // A URL that has not failed goes at once.
+    const old = rig.enter('a', { resource: 'old' });
+    rig.reach(downMs + 1);
+    const waiting = Array.from({ length: count }, () =>
+      rig.wait('a', { isForeground: () => false }),
+    );
+    await rig.turn();
+    if (rig.log.length === 0) rig.admission.probeNow();
+    rig.reach(downMs + 1 + latencyMs);
+    const early = rig.clock.elapsed();
+    waiting[0]?.end(ok);
+    /** When the others go, after the answer to the probe. */
+    const sent = (): number[] =>
+      rig.log.slice(1).map((line) => Math.round(Number.parseFloat(line) - early));
+    return { ...rig, old, waiting, sent, early, after: (ms: number) => rig.reach(early + ms) };
+  };
+
+  test('has its gaps by the length of the outage, until the probe that ended it began', async () => {
+    const { sent, after } = await begin(11, 10_000, 2000);
+    after(300);
+    // A bound of 1 s: it was down for 10 s.
+    expect(sent().slice(0, 2)).toEqual([0, 111]);
+  });
+
+  test('counts an outage from when the device had a network, or another one', async () => {
+    const rig = openAdmission();
+    for (const _ of [1, 2]) rig.enter('a')?.end(network);
+    rig.reach(40_000);
+    rig.admission.hastenProbes();
+    const waiting = Array.from({ length: 21 }, () => rig.wait('a'));
+    await rig.turn();
+    waiting[0]?.end(ok);
+    rig.reach(40_060);
+    expect(rig.log).toEqual(['40000 a probe', '40000 a trial', '40035 a trial']);
+  });
+
+  test('is over when nothing waits any more: then a retry goes at once', async () => {
+    const { admission, enter, log } = await begin(2);
+    expect(log).toHaveLength(2);
+    expect(stateOf(admission.origin).status).toBe('up');
+    expect(enter('a', { isNew: false })).toBeDefined();
+  });
+
+  test.each<[string, Outcome | undefined, Outcome | undefined, number]>([
+    ['nothing', undefined, undefined, 208],
+    ['a failure of what it has sent', outage, undefined, 1000],
+    ['an answer to what it has sent', ok, undefined, 146],
+    ['a failure of what was sent before', undefined, outage, 208],
+    ['an answer to what was sent before', undefined, ok, 208],
+  ])('goes on after %s', async (_what, own, earlier, nextMs) => {
+    const { waiting, sent, after, old } = await begin(40);
+    after(100);
+    waiting[1]?.end(own);
+    old?.end(earlier);
+    after(3000);
+    expect(sent()[1]).toBe(nextMs);
+  });
+
+  test('counts each of its attempts once, and no others', async () => {
+    const nextMs = async (
+      act: (rig: Awaited<ReturnType<typeof begin>>) => void,
+    ): Promise<number> => {
+      const rig = await begin(40);
+      rig.after(1500);
+      act(rig);
+      return Math.round(rig.admission.origin.slowStart.nextAt('a') - epochMs - rig.early);
+    };
+    const one = await nextMs(({ waiting }) => waiting[1]?.end());
+    expect([
+      await nextMs(() => {}),
+      one,
+      await nextMs(({ waiting }) => {
+        waiting[1]?.free();
+        waiting[1]?.free();
+        waiting[1]?.end();
+      }),
+      await nextMs(({ enter }) => enter('x')?.end()),
+    ]).toEqual([3123, one, one, 3123]);
+  });
+
+  test('ends where what it is for is down again, and not where a part of it is', async () => {
+    const { admission, send, after } = await begin(40);
+    const isUnderWay = (): boolean => admission.origin.slowStart.isUnderWay();
+    after(1);
+    for (const resource of ['a/1', 'a/2']) send('a', outage, { resource });
+    expect([admission.origin.health.isDown('a'), isUnderWay()]).toEqual([true, false]);
+
+    const whole = openAdmission();
+    const { slowStart, health } = whole.admission.origin;
+    const early = whole.enter('c');
+    whole.takeDown('a', 'b');
+    for (let count = 0; count < 9; count++) whole.wait('a');
+    whole.clock.advance(500);
+    early?.end(ok);
+    whole.clock.advance(1);
+    for (const _ of [1, 2]) whole.send('d', outage);
+    expect([health.isDown('d'), health.isDown('e'), slowStart.isUnderWay()]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    whole.send('e', outage);
+    expect([health.isDown('e'), slowStart.isUnderWay()]).toEqual([true, false]);
+  });
 });
 
 describe('after sleep', () => {
@@ -751,7 +1001,7 @@ describe('a failure that is shown', () => {
     const { watch, enter, log, turn, admission } = openAdmission();
     const other = enter('x');
     watch('a');
-    watch('b', { isSeen: false });
+    watch('b', { isSeen: () => false });
     watch('c');
     await turn();
     expect(log).toEqual([]);
@@ -781,7 +1031,7 @@ describe('a failure that is shown', () => {
     ],
     ['no longer than that', { awaitedUntil: epochMs }, ['5000 a watched']],
     ['once more before that ends', { awaitedUntil: epochMs + 4000 }, ['1200 a watched']],
-    ['not while nobody sees it', { isSeen: false }, []],
+    ['not while nobody sees it', { isSeen: () => false }, []],
   ])('of what is down is fetched again %s', async (_what, own, expected) => {
     const { watch, takeDown, reach, log, turn } = openAdmission();
     takeDown('a');
@@ -789,6 +1039,36 @@ describe('a failure that is shown', () => {
     await turn();
     reach(20_000);
     expect(log).toEqual(expected);
+  });
+
+  test('is seen or not when its time has come, and not before', async () => {
+    const { watch, takeDown, reach, log, turn } = openAdmission();
+    let isSeen = false;
+    takeDown('a');
+    watch('a', { isSeen: () => isSeen });
+    await turn();
+    reach(4000);
+    isSeen = true;
+    reach(5000);
+    expect(log).toEqual(['5000 a watched']);
+  });
+
+  test('is awaited until its time, and not at it', async () => {
+    const { watch, takeDown, reach, log, turn } = openAdmission();
+    takeDown('a');
+    reach(1200);
+    watch('a', { awaitedUntil: epochMs + 1200 });
+    await turn();
+    reach(6000);
+    expect(log).toEqual(['5000 a watched']);
+  });
+
+  test('is told where anything is answered while nothing is down', async () => {
+    const { watch, send, log, turn } = openAdmission();
+    watch('a', { isSeen: () => false });
+    await turn();
+    send('b', http(404));
+    expect(log).toEqual(['0 a back']);
   });
 
   test('of several that are down is that whose time comes first', async () => {
@@ -911,6 +1191,48 @@ describe('answers that the page may not read', () => {
     expect(admission.origin.health.isAnyDown()).toBe(true);
   });
 
+  test('end only outages that they explain, after which what waits goes', async () => {
+    let isReached = false;
+    const { send, wait, admission, log, turn } = openAdmission({
+      reach: { wasReached: () => isReached, check: () => Promise.resolve(false) },
+    });
+    for (const _ of [1, 2]) send('b', outage);
+    send('c', ok);
+    for (const _ of [1, 2]) send('a', network);
+    wait('a');
+    await turn();
+    isReached = true;
+    admission.outcomes.unreadable.recordFailure('a', epochMs, true);
+    expect([log, admission.origin.health.isDown('b')]).toEqual([['0 a'], true]);
+  });
+
+  test('are no failures of their endpoint, and are no longer believed after a time-out', () => {
+    const { send, admission, told } = openAdmission({ hasTabs: true, reach: found });
+    for (const _ of [1, 2]) send('a', network);
+    told.length = 0;
+    for (const _ of [1, 2, 3]) send('a', network);
+    expect([told, admission.origin.health.of('a')?.failures]).toEqual([[], 0]);
+    send('b', timeout);
+    expect(admission.outcomes.unreadable.has('a')).toBe(false);
+  });
+
+  test('are looked for again in the minute after an answer', async () => {
+    let checks = 0;
+    const { send, clock } = openAdmission({
+      reach: { wasReached: () => false, check: () => Promise.resolve(++checks < 0) },
+    });
+    for (const [name, count] of [
+      ['a', 1],
+      ['b', 2],
+    ] as const) {
+      for (const _ of [1, 2]) send(name, network);
+      expect(checks).toBe(count);
+      clock.advance(500);
+      send('c', ok);
+      clock.advance(1);
+    }
+  });
+
   test('end with an answer that is read', () => {
     let isReached = true;
     const { send, admission, reach } = openAdmission({
@@ -924,6 +1246,69 @@ describe('answers that the page may not read', () => {
     for (const _ of [1, 2]) send('a', network);
     expect(admission.origin.health.isAnyDown()).toBe(true);
   });
+});
+
+test('what shows nothing of an origin changes nothing there', () => {
+  const { send, admission } = openAdmission();
+  for (const _ of [1, 2, 3]) send('a', { kind: 'aborted', processed: 'unknown' });
+  expect([admission.origin.health.of('a'), admission.outcomes.lastFailure]).toEqual([
+    undefined,
+    undefined,
+  ]);
+  send('a', timeout);
+  expect(admission.outcomes.lastFailure).toBe('a');
+});
+
+test.each([
+  ['before the end of an outage, or as it ends', 1200, false],
+  ['after it', 1201, true],
+])('time-outs of what was sent %s count, or not', async (_what, sentAt, isDown) => {
+  const { takeDown, enter, wait, reach, admission, turn } = openAdmission();
+  takeDown('a');
+  const probe = wait('a');
+  await turn();
+  reach(1200);
+  probe.end(ok);
+  reach(sentAt);
+  const hanging = [1, 2].map(() => enter('b'));
+  reach(9000);
+  for (const one of hanging) one?.end(timeout);
+  expect(admission.origin.health.isDown('b')).toBe(isDown);
+});
+
+test('a refusal of what a user has forced leaves the pause as it was', async () => {
+  const { admission, wait, reach, turn } = openAdmission();
+  admission.origin.limits.pause('a', 1000);
+  const forced = wait('a');
+  await turn();
+  reach(1);
+  admission.force(forced.waiter);
+  forced.end(http(429));
+  expect(admission.origin.limits.until('a') - epochMs).toBe(1050);
+});
+
+test('what is left of a limit is less only those that are under way in it', () => {
+  const { admission, enter } = openAdmission();
+  for (const name of ['a', 'b', 'c']) enter(name);
+  admission.allow('a', { remaining: 1, resetAt: epochMs + 5000 });
+  expect([enter('a') !== undefined, enter('a')]).toEqual([true, undefined]);
+  expect(admission.origin.limits.until('a') - epochMs).toBe(5250);
+});
+
+test('a probe that has shown nothing is followed by one 2 s after it, and one that was not sent at once', async () => {
+  for (const [isUnused, at] of [
+    [false, 3200],
+    [true, 2000],
+  ] as const) {
+    const { takeDown, wait, reach, log, turn } = openAdmission();
+    takeDown('a');
+    const [probe] = [wait('a'), wait('a')];
+    await turn();
+    reach(2000);
+    probe?.end(undefined, isUnused);
+    reach(4000);
+    expect(log).toEqual(['1200 a probe', `${at} a probe`]);
+  }
 });
 
 test('with health: false nothing is down, whatever fails, and whoever says so', () => {

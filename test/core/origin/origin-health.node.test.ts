@@ -59,6 +59,38 @@ describe('what is down', () => {
     expect([answer('a'), outages.length]).toEqual([undefined, 4]);
   });
 
+  test('with its origin is up again with that, and down with the next failure', () => {
+    const { health, outages, fail, answer, reach, down } = openHealth();
+    for (const name of ['a', 'a', 'b']) fail(name);
+    reach(700);
+    answer('c');
+    expect([down(), outages.slice(-2)]).toEqual([[], ['a 700', 'all 700']]);
+    expect(health.of('a')?.failures).toBe(2);
+    reach(701);
+    expect(fail('a')).toBe('a');
+  });
+
+  test('of an origin says nothing of the next outage of one of its endpoints', () => {
+    const { health, fail, answer, reach } = openHealth();
+    for (const _ of [1, 2]) fail('a');
+    health.of('a')?.probes.promise(epochMs + 700);
+    reach(600);
+    answer('a');
+    reach(601);
+    for (const name of ['b', 'c', 'd', 'e']) fail(name);
+    expect(health.isDown('z')).toBe(true);
+    expect(health.of('')?.probes.nextAt(true, Infinity)).toBe(epochMs + 1801);
+  });
+
+  test('was answered at last when the latest was sent that had an answer, whatever has failed since', () => {
+    const { health, fail, answer } = openHealth();
+    for (const name of ['a', 'b']) fail(name, 'http', 5);
+    answer('c', 3);
+    expect(health.of('')).toMatchObject({ answeredSentAt: epochMs + 3, failures: 0 });
+    answer('c', 1);
+    expect(health.of('')?.answeredSentAt).toBe(epochMs + 3);
+  });
+
   test('of endpoints in turn is each of them, and ends with its own answer', () => {
     const { health, outages, fail, answer, clock, down } = openHealth();
     for (const name of ['a', 'b']) {
@@ -338,11 +370,14 @@ describe('an endpoint is broken by itself', () => {
     expect(probeAt('a')).toBe(14_999.5);
     answer('b');
     expect(probeAt('a')).toBe(12_000);
-    health.of('a')?.probes.start()(true);
-    expect(probeAt('a')).toBe(13_200);
-    reach(12_100);
+    for (const at of [12_000, 13_200, 14_400, 15_600]) {
+      reach(at);
+      health.of('a')?.probes.start()(true);
+    }
+    expect(probeAt('a')).toBe(17_400);
+    reach(17_000);
     answer('b');
-    expect(probeAt('a')).toBe(13_200);
+    expect(probeAt('a')).toBe(17_400);
   });
 
   test('is not probed for the answer of what it was answered with itself', () => {
@@ -561,6 +596,18 @@ describe('a failure stands alone', () => {
 
   test('not before the first answer', () => {
     expect(alone(({ fail }) => void fail('a'))).toBe(false);
+  });
+
+  test('nor an outage that another tab has found, without a failure here', () => {
+    const { health } = openHealth();
+    health.follow('a');
+    expect(health.isAlone('a')).toBe(false);
+  });
+
+  test('nor the first of all, which is no retry though it is an outage', () => {
+    const { health, fail } = openHealth(0.5);
+    fail('a');
+    expect(health.of('a')?.probes.nextAt(true, Infinity)).toBe(epochMs + 1200);
   });
 
   test('and what is sent within a tenth of a second after it is its fast retry: it has an early probe', () => {

@@ -220,6 +220,17 @@ describe('news', () => {
     expect(nextAt(true)).toBe(11_500);
   });
 
+  test('of a user do not delay those of the network', () => {
+    const { probes, times, reach } = openSchedule();
+    probes.begin(false);
+    reach(10_000);
+    probes.hasten();
+    probes.start()(true);
+    reach(10_300);
+    probes.hasten(true);
+    expect(times()).toEqual([10_300, 10_300, 10_300]);
+  });
+
   test('are followed while a probe is under way, which then says nothing of the next', () => {
     const { probes, times, reach } = openSchedule();
     probes.begin(false);

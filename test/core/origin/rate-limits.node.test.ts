@@ -166,6 +166,19 @@ describe('a window', () => {
     expect(left(rig)).toBe(100);
   });
 
+  test('that is over is not told of', () => {
+    const { limits, messages, spend, reach } = openLimits();
+    limits.allow('a', 5, 0, 1000);
+    reach(1000);
+    messages.length = 0;
+    spend();
+    limits.pause('b', 10);
+    messages.length = 0;
+    reach(2000);
+    spend('b');
+    expect(messages).toEqual([]);
+  });
+
   test('of which nothing is left lets none go', () => {
     const { limits, until } = openLimits();
     limits.allow('a', 2, 2, 1000);
@@ -276,6 +289,27 @@ describe('a refusal', () => {
     expect([until(), leastUntil(), messages]).toEqual([263, 250, [pace({})]]);
   });
 
+  test('has each request that follows told to the others', () => {
+    const { refuse, messages, spend, reach } = openLimits();
+    refuse();
+    reach(263);
+    messages.length = 0;
+    spend();
+    expect(messages).toEqual([pace({ isUntold: false, pauseMs: 0 })]);
+  });
+
+  test('is behind others for ten answers to those that share its limit, and not to others', () => {
+    const { limits, refuse } = openLimits();
+    for (const scope of ['a', 'b', 'c']) refuse(scope);
+    limits.pause('own', 10);
+    for (let count = 0; count < 10; count++) limits.accept('own', epochMs);
+    expect(limits.behindFrom('a')).toBe(epochMs);
+    for (let count = 0; count < 9; count++) limits.accept('b', epochMs);
+    expect([limits.behindFrom('a'), limits.behindFrom('b')]).toEqual([epochMs, -Infinity]);
+    limits.accept('b', epochMs);
+    expect(limits.behindFrom('a')).toBe(-Infinity);
+  });
+
   test('with a time is waited for so long', () => {
     const { refuse, until, messages } = openLimits();
     refuse('a', 1000);
@@ -384,11 +418,23 @@ describe('what another tab tells', () => {
   });
 
   test('of a refusal is waited for', () => {
-    const { limits, until } = openLimits();
+    const { limits, until, pausedUntil } = openLimits();
     limits.receive({ ...pace, pauseMs: 1000 });
-    expect(until()).toBe(1625);
+    expect([until(), pausedUntil('a')]).toEqual([1625, 1050]);
     limits.receive({ ...pace, scope: 'b', pauseMs: 60_000 });
-    expect(until('b')).toBe(30_000);
+    expect([until('b'), pausedUntil('b')]).toEqual([30_000, 14_700]);
+  });
+
+  test('of refusals gives no scope a limit of its own, however many there are', () => {
+    const { limits, reach } = openLimits();
+    const refused = { ...pace, pauseMs: 250, isUntold: true };
+    for (const scope of ['a', 'b', 'c']) limits.receive({ ...refused, scope });
+    for (const at of [15_000, 30_000, 45_000]) {
+      reach(at);
+      for (let count = 0; count < 10; count++) limits.accept('b', epochMs + at);
+      limits.receive(refused);
+      expect(limits.known.get('a')).toBe(limits.known.get('b'));
+    }
   });
 
   test.each([

@@ -89,7 +89,7 @@ describe('after an outage', () => {
 
   test('all go before the first of them expires', () => {
     const { recover, send } = openSlowStart();
-    recover(60_000, queueOf(5, 500, 'a', queueOf(5, 2000)));
+    recover(60_000, queueOf(5, 500, 'a', queueOf(5, 2000, 'b')), 0, '');
     send();
     expect(send()).toBe(50);
   });

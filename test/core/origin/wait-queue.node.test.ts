@@ -279,6 +279,9 @@ describe('why it waits', () => {
     add('two', { id: 2 });
     queue.remove(one);
     announce('queued');
+    const three = add('three', { id: 3 });
+    queue.remove(three);
+    announce('queued');
     expect(told).toEqual(['two: queued']);
   });
 

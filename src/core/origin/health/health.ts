@@ -166,7 +166,7 @@ export class OriginHealth {
     // Failures of requests that were sent before the latest answer still count towards the usual rate.
     if (this.isUrlBroken(place) && sentAt > own.answeredSentAt) return undefined;
     const isOwn =
-      own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own, false, isEarly);
+      own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own, isEarly);
     const isWhole =
       isNews &&
       origin.recordFailure(endpoint, sentAt, kind, this.maxChance) &&
@@ -195,7 +195,7 @@ export class OriginHealth {
 
   /** Begins an outage that another tab has found, or of a device without a network. */
   follow(scope: string): void {
-    if (this.maxChance >= 0) this.#begin(this.#findOrOpen(scope), true);
+    if (this.maxChance >= 0) this.#begin(this.#findOrOpen(scope), false, true);
   }
 
   /** Ends an outage: another tab has found the recovery. */
@@ -260,7 +260,7 @@ export class OriginHealth {
 
   #recordAnswer(endpoint: string, now: number): void {
     // This answer may mean that the outages of other endpoints are over, so they are probed soon.
-    const down = this.down().filter((one) => one.scope !== endpoint && !this.isBroken(one.scope));
+    const down = this.down().filter(({ scope }) => !this.isBroken(scope));
     this.#answered.record(endpoint, now);
     for (const { scope, probes } of down) if (this.isBroken(scope)) probes.hasten();
   }
@@ -299,7 +299,7 @@ export class OriginHealth {
   }
 
   /** Begins an outage. @returns false if one is in progress. */
-  #begin(health: Health, isFollowed = false, isEarly = false): boolean {
+  #begin(health: Health, isEarly = false, isFollowed = false): boolean {
     if (health.outage) return false;
     health.begin(this.#clock.now(), isFollowed, isEarly);
     // A countdown that is shown for one of its endpoints stays true.

@@ -21,7 +21,7 @@ export class RateLimit {
   /** The failure that has paused it; undefined where another tab has told of it. */
   cause: unknown;
   readonly pace: Pace;
-  #pausedAt = -Infinity;
+  #pausedAt = 0;
   #sentAt = -Infinity;
   /** When the first of the recent messages of other tabs arrived. */
   #advisedAt = -Infinity;

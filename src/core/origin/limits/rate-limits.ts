@@ -107,7 +107,7 @@ export class RateLimits {
   /** When the first pause of these scopes ends, for display; undefined without a pause. @default all scopes */
   pausedUntil(scopes: Iterable<string> = this.known.keys()): number | undefined {
     const now = this.#clock.now();
-    const ends = [...scopes].map((scope) => this.known.get(scope)?.pausedUntil ?? -Infinity);
+    const ends = [...scopes].map((scope) => this.known.get(scope)?.pausedUntil ?? 0);
     const first = Math.min(...ends.filter((at) => at > now));
     return first < Infinity ? first : undefined;
   }
@@ -124,7 +124,7 @@ export class RateLimits {
     this.#dropOver(now);
     const isMember = this.#isShared(scope);
     const together = this.#together.refuse(scope, sentAt, now);
-    if (this.#together.isAlone(scope)) {
+    if (!together) {
       if (isMember) this.known.delete(scope);
       return false;
     }
