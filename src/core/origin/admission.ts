@@ -131,7 +131,6 @@ export class Admission {
   /** Starts a wait anew, because the user has requested it again. */
   renew(waiter: Waiter): void {
     this.origin.queue.renew(waiter, this.#context.clock.now());
-    this.#pump();
   }
 
   /** Call it when attempts may have entered or left the foreground. */

@@ -24,7 +24,6 @@ export function sendDue(origin: Origin, now: number, send: Send): number {
   const { queue } = origin;
   for (let left = mostInOneTask; ; left--) {
     planProbes(origin);
-    if (queue.size === 0) return Infinity;
     const ready = queue.groups().filter(({ shared }) => turnAt(origin, shared) <= now);
     const next = firstOf(
       ready,
@@ -84,7 +83,7 @@ function planProbes(origin: Origin): void {
   const { health, leader, queue } = origin;
   for (const down of health.down()) {
     const waiting = groupsOf(down.scope, queue.groups());
-    if (waiting.length > 0) down.scheduleProbe(probeAtOf(origin, down, waiting));
+    if (waiting.length > 0) down.probeAt = probeAtOf(origin, down, waiting);
     // Other tabs wait for the result of a probe in flight.
     else if (!down.probes.isProbing()) leader?.rest(down.scope);
   }
@@ -99,15 +98,15 @@ function probeAtOf({ leader, network }: Origin, down: Health, waiting: readonly 
   // If the device may be offline, frequent probes gain nothing: the browser reports when it is back.
   const isAnySeen = seen.length > 0 && !isOffline(network, down);
   const retryAt = leastOf(seen, ({ request }) => request.retriesAt?.find(isDue) ?? Infinity);
-  if (isAnySeen && !probes.isProbing()) probes.promise(retryAt);
+  if (isAnySeen) probes.promise(retryAt);
   const sinceMs = Math.max(since, probes.startedAt);
   const lastAt = leastOf(waiting, (group) => group.expiresAt) - lastChanceMs;
   const leaderAt = leader?.waitsUntil(scope, isAnySeen, sinceMs, lastAt) ?? 0;
   const probeAt = probes.nextAt(isAnySeen, expiresAt);
   // It is shown from now on.
   probes.promise(probeAt);
-  const isAligned = isAnySeen && probeAt < retryAt && retryAt <= probeAt + alignedMs;
-  return Math.max(isAligned ? retryAt : probeAt, leaderAt);
+  const alignedAt = isAnySeen && retryAt <= probeAt + alignedMs ? retryAt : probeAt;
+  return Math.max(probeAt, alignedAt, leaderAt);
 }
 
 const leastOf = <T>(all: readonly T[], read: (one: T) => number): number =>

@@ -40,7 +40,7 @@ export function turnAt(origin: Origin, place: Place): number {
   const limitedUntil = limits.until(place.limitScope);
   if (limitedUntil > -Infinity) return limitedUntil;
   const down = health.downFor(place);
-  if (down) return Math.min(down.outage?.probeAt ?? Infinity, health.passesAt(place));
+  if (down) return Math.min(down.probeAt ?? Infinity, health.passesAt(place));
   return hasSlot(origin) ? slowStart.nextAt(place.endpoint) : Infinity;
 }
 
@@ -50,14 +50,14 @@ export function turnAt(origin: Origin, place: Place): number {
  */
 export function whenProbed(
   origin: Origin,
-  { scope, probes, outage }: Health,
+  { scope, probes, probeAt }: Health,
   counts = (place: Place): boolean => isAble(origin, place),
 ): Pick<Pause, 'retryAt' | 'probedBy'> {
   if (origin.leader?.isElsewhere(scope)) return { retryAt: undefined, probedBy: 'another-tab' };
   const isDue =
     !probes.isProbing() &&
     origin.queue.groups().some((group) => isWithin(scope, group) && counts(group.shared));
-  return { retryAt: isDue ? outage?.probeAt : undefined };
+  return { retryAt: isDue ? probeAt : undefined };
 }
 
 /** Why an attempt waits, and until when: a time at which something is sent, or none. */

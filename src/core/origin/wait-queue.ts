@@ -30,7 +30,7 @@ export const isWithin = (scope: string, { shared }: Group): boolean =>
 
 /** The groups that wait for an endpoint in the scope. */
 export const groupsOf = (scope: string, groups: readonly Group[]): readonly Group[] =>
-  scope === everything ? groups : groups.filter((group) => isWithin(scope, group));
+  groups.filter((group) => isWithin(scope, group));
 
 /** Whether a user waits for it. Any other priority than `user-visible` overrides what the page shows. */
 const isForeground = ({ request }: Waiter): boolean =>
@@ -40,7 +40,7 @@ const isForeground = ({ request }: Waiter): boolean =>
 
 /** By request time, then by operation id. */
 const isBehind = (one: Waiter, other: Waiter): boolean =>
-  one.askedAt === other.askedAt ? one.request.id > other.request.id : one.askedAt > other.askedAt;
+  (one.askedAt - other.askedAt || one.request.id - other.request.id) > 0;
 
 /** Attempts with the same facts. Finding one takes logarithmic time. */
 export class Group {
@@ -68,12 +68,12 @@ export class Group {
   first(
     probed?: ProbeFailures,
     behindFrom: number = -Infinity,
-  ): readonly [waiter: Waiter, order: readonly number[]] | undefined {
+  ): readonly [waiter: Waiter, order: readonly number[]] {
     const { risk, priority } = this.shared;
     const firstSeen = this.#firstInForeground();
-    const first = firstSeen ?? this.waiters[0];
-    const waiter = probed && first ? this.#leastTried(probed, first) : first;
-    if (!waiter) return undefined;
+    // A group is dropped with its last waiter.
+    const first = (firstSeen ?? this.waiters[0]) as Waiter;
+    const waiter = probed ? this.#leastTried(probed, first) : first;
     const seen = waiter === first ? firstSeen : isForeground(waiter);
     const isProbe = probed !== undefined;
     const order = [
@@ -156,7 +156,6 @@ export class Group {
   #leastTried({ ofUrl }: ProbeFailures, first: Waiter): Waiter {
     let [least, leastFailures] = [first, ofUrl(first.request.resource)];
     for (const waiter of this.waiters) {
-      if (leastFailures <= 1) return least;
       const failures = ofUrl(waiter.request.resource);
       if (failures < leastFailures) [least, leastFailures] = [waiter, failures];
     }
@@ -170,12 +169,11 @@ export class Group {
     return waiter;
   }
 
-  /** The index after all waiters that go before it, or equal it: usually the end. */
+  /** The index after all waiters that go before it, or equal it. */
   #indexAfter(waiter: Waiter): number {
     const waiters = this.waiters;
     const isAfter = (at: number): boolean => isBehind(waiters[at] as Waiter, waiter);
     let [least, most] = [0, waiters.length];
-    if (most > 0 && !isAfter(most - 1)) return most;
     while (least < most) {
       const middle = (least + most) >> 1;
       if (isAfter(middle)) most = middle;
@@ -200,10 +198,10 @@ export function firstOf(
   probeFailuresOf: (group: Group) => ProbeFailures | undefined,
   behindFromOf?: (scope: string) => number,
 ): Waiter | undefined {
-  let best: ReturnType<Group['first']>;
+  let best: ReturnType<Group['first']> | undefined;
   for (const group of groups) {
     const first = group.first(probeFailuresOf(group), behindFromOf?.(group.shared.limitScope));
-    if (first && (!best || isLess(first[1], best[1]))) best = first;
+    if (!best || isLess(first[1], best[1])) best = first;
   }
   return best?.[0];
 }

@@ -59,9 +59,49 @@ test('what was usual is not known any more when the network has changed', () => 
   expect(limitOf(latency, 'a')).toBe(Infinity);
 });
 
+test.each([
+  ['a', 300, 1000],
+  ['a', 301, 602],
+  ['b', 301, 1000],
+])(
+  'of what took its first time, %s is usual up to a limit: after %d ms, %d ms',
+  (endpoint, ms, limit) => {
+    const latency = new Latency();
+    latency.learn('a', ms);
+    expect([latency.isFast(endpoint, limit), latency.isFast(endpoint, limit + 1)]).toEqual([
+      true,
+      false,
+    ]);
+  },
+);
+
+/** So many slow answers, one after the other. */
+const slow = (latency: Latency, count: number): boolean[] =>
+  Array.from({ length: count }, () => latency.isFast('a', 2000));
+
+test('once slow answers are the usual ones, nothing else is known any more', () => {
+  const latency = new Latency();
+  for (const endpoint of ['a', 'b', 'c']) latency.learn(endpoint, 400);
+  expect(slow(latency, 10).at(-1)).toBe(true);
+  expect([limitOf(latency, 'a'), limitOf(latency, 'b')]).toEqual([Infinity, Infinity]);
+  latency.learn('c', 50);
+  expect([latency.isFast('a', 4000), latency.isFast('b', 1001)]).toEqual([true, false]);
+});
+
+test('slow answers of another network do not count', () => {
+  const latency = new Latency();
+  latency.learn('a', 400);
+  slow(latency, 9);
+  latency.forget();
+  latency.learn('b', 50);
+  expect(slow(latency, 9)).toEqual(Array.from({ length: 9 }, () => false));
+  expect([latency.isFast('a', 1000), latency.isFast('a', 1001)]).toEqual([true, false]);
+});
+
 test('ids in names do not fill the memory', () => {
   const latency = new Latency();
   for (let id = 0; id < 1000; id++) latency.learn(`${id}`, 5000);
+  expect(latency.usual.size).toBe(100);
   expect(limitOf(latency, '0')).toBe(1000);
   expect(limitOf(latency, '999')).toBe(10_000);
 });

@@ -17,8 +17,6 @@ interface Outage {
   readonly since: number;
   /** Whether it was taken over from another tab, or assumed because the device seems to be offline. */
   readonly isFollowed: boolean;
-  /** When this tab probes next; undefined until that is scheduled. */
-  readonly probeAt?: number;
 }
 
 /**
@@ -34,6 +32,8 @@ export class Health {
   readonly probes: ProbeSchedule;
   /** Undefined while it is up. */
   outage: Outage | undefined;
+  /** When this tab probes next; undefined until that is scheduled. */
+  probeAt: number | undefined;
   /** The number of failures since the last success, their endpoints, and when the first of them was sent. */
   failures = 0;
   readonly failed: Set<string> = new Set();
@@ -114,6 +114,7 @@ export class Health {
 
   begin(now: number, isFollowed: boolean, isEarly: boolean): void {
     this.outage = { since: now, isFollowed };
+    this.probeAt = undefined;
     this.probes.begin(isEarly);
   }
 
@@ -135,9 +136,5 @@ export class Health {
     this.isAnswered = false;
     this.isBrokenAgain = false;
     return this.release(now);
-  }
-
-  scheduleProbe(at: number): void {
-    this.outage &&= { ...this.outage, probeAt: at };
   }
 }

@@ -7,7 +7,7 @@ const maxBroken = 5;
 
 /** The one that answered last, when that request was sent, and when the latest request that another one answered was. */
 export class LastAnswer {
-  #of = '';
+  #of: string | undefined;
   #at = -Infinity;
   #elsewhereAt = -Infinity;
 

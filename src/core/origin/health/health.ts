@@ -37,10 +37,10 @@ const firstGapMs = 1200;
  * The evidence of an outcome about its origin. Only failures typical of an outage count against it: a 4xx, a 501
  * or a 505 shows that it is alive. An abort, or the 511 of a captive portal, shows nothing.
  */
-export function shownBy(outcome?: Outcome): 'alive' | 'outage' | undefined {
-  if (outcome?.kind === 'ok') return 'alive';
-  if (outcome?.kind === 'timeout' || outcome?.kind === 'network') return 'outage';
-  if (outcome?.kind !== 'http' || outcome.status === 511) return undefined;
+export function shownBy(outcome: Outcome): 'alive' | 'outage' | undefined {
+  if (outcome.kind === 'ok') return 'alive';
+  if (outcome.kind === 'timeout' || outcome.kind === 'network') return 'outage';
+  if (outcome.kind !== 'http' || outcome.status === 511) return undefined;
   return outcome.status === 500 || isUnavailable(outcome.status) ? 'outage' : 'alive';
 }
 
@@ -132,12 +132,11 @@ export class OriginHealth {
     const { outage } = this.#origin;
     const own = this.#endpoints.get(place.endpoint);
     if (!outage && !own?.outage) return undefined;
-    const passesAt = this.passesAt(place);
-    if (passesAt < Infinity && passesAt <= this.#clock.now()) return undefined;
+    if (this.passesAt(place) <= this.#clock.now()) return undefined;
     const { hasFailed = this.hasFailed(place), mayBeOffline } = place;
     const isFollowed = !!outage?.isFollowed && !mayBeOffline;
     if (isFollowed || (outage && hasFailed)) return this.#origin;
-    return own?.outage && hasFailed ? own : undefined;
+    return hasFailed ? own : undefined;
   }
 
   /** Whether its URL has failed or, of an operation that is sent again, its endpoint: a retry may have another URL. */
@@ -167,7 +166,7 @@ export class OriginHealth {
     // Failures of requests that were sent before the latest answer still count towards the usual rate.
     if (this.isUrlBroken(place) && sentAt > own.answeredSentAt) return undefined;
     const isOwn =
-      own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own, false, isEarly);
+      own.recordFailure(endpoint, sentAt, kind, this.maxChance) && this.#begin(own, isEarly);
     const isWhole =
       isNews &&
       origin.recordFailure(endpoint, sentAt, kind, this.maxChance) &&
@@ -196,7 +195,7 @@ export class OriginHealth {
 
   /** Begins an outage that another tab has found, or of a device without a network. */
   follow(scope: string): void {
-    if (this.maxChance >= 0) this.#begin(this.#findOrOpen(scope), true);
+    if (this.maxChance >= 0) this.#begin(this.#findOrOpen(scope), false, true);
   }
 
   /** Ends an outage: another tab has found the recovery. */
@@ -261,7 +260,7 @@ export class OriginHealth {
 
   #recordAnswer(endpoint: string, now: number): void {
     // This answer may mean that the outages of other endpoints are over, so they are probed soon.
-    const down = this.down().filter((one) => one.scope !== endpoint && !this.isBroken(one.scope));
+    const down = this.down().filter(({ scope }) => !this.isBroken(scope));
     this.#answered.record(endpoint, now);
     for (const { scope, probes } of down) if (this.isBroken(scope)) probes.hasten();
   }
@@ -290,11 +289,9 @@ export class OriginHealth {
     // The oldest endpoint that is up makes room.
     if (endpoints.size >= maxEndpoints) {
       const all = [...endpoints.values()];
-      const old = all.find(({ outage }) => !outage) ?? all[0];
-      if (old) {
-        this.#end(old);
-        endpoints.delete(old.scope);
-      }
+      const old = (all.find(({ outage }) => !outage) ?? all[0]) as Health;
+      this.#end(old);
+      endpoints.delete(old.scope);
     }
     const health = this.#open(scope);
     endpoints.set(scope, health);
@@ -302,7 +299,7 @@ export class OriginHealth {
   }
 
   /** Begins an outage. @returns false if one is in progress. */
-  #begin(health: Health, isFollowed = false, isEarly = false): boolean {
+  #begin(health: Health, isEarly = false, isFollowed = false): boolean {
     if (health.outage) return false;
     health.begin(this.#clock.now(), isFollowed, isEarly);
     // A countdown that is shown for one of its endpoints stays true.

@@ -1,3 +1,5 @@
+import { keepLast } from '../../lib/store.ts';
+
 /** A latency up to this is never slow. */
 const floorMs = 300;
 /** A latency above this multiple of the usual one is slow. */
@@ -25,10 +27,10 @@ export class Latency {
     this.#isKnown = true;
     // An endpoint that is always fast needs no entry.
     if (latencyMs <= floorMs && !usual.has(endpoint)) return;
-    if (usual.size >= maxEndpoints && !usual.has(endpoint)) usual.clear();
     const known = usual.get(endpoint) ?? latencyMs;
     const bounded = Math.min(latencyMs, mostFactor * Math.max(known, floorMs));
     usual.set(endpoint, known + weight * (bounded - known));
+    keepLast(usual, maxEndpoints);
   }
 
   /** Whether a latency is usual. Without any sample of the origin, every one is. */
@@ -36,8 +38,9 @@ export class Latency {
     if (!this.#isKnown) return true;
     const known = this.usual.get(endpoint);
     const mostMs = Math.max(floorMs, known === undefined ? strangerMs : usualFactor * known);
-    this.#disagreeing = Math.max(0, this.#disagreeing + (latencyMs <= mostMs ? -1 : 1));
-    if (this.#disagreeing < maxDisagreeing) return latencyMs <= mostMs;
+    const isUsual = latencyMs <= mostMs;
+    this.#disagreeing = Math.max(0, this.#disagreeing + (isUsual ? -1 : 1));
+    if (this.#disagreeing < maxDisagreeing) return isUsual;
     this.forget();
     this.usual.set(endpoint, latencyMs);
     return true;

@@ -45,7 +45,7 @@ export class ProbeSchedule {
   #count = 0;
   #beganAt = 0;
   /** When the last probe was sent or, before the first, the outage began. */
-  startedAt: number = -Infinity;
+  startedAt = 0;
   #hastenedAt = -Infinity;
 
   constructor(clock: Clock, random: Random) {

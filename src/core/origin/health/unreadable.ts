@@ -45,9 +45,12 @@ export class Unreadable {
 
   /** Records a failure. `isRejected`: `fetch` rejected, so there is no answer to read. */
   recordFailure(endpoint: string, sentAt: number, isRejected: boolean): void {
-    if (!isRejected) this.#foundAt = -Infinity;
+    if (!isRejected) {
+      this.#foundAt = -Infinity;
+      return;
+    }
     const down = this.#health.down().find(({ scope }) => [everything, endpoint].includes(scope));
-    if (!isRejected || !down?.isRejected) return;
+    if (!down?.isRejected) return;
     if (this.#reach?.wasReached(sentAt)) return this.#find();
     const now = this.#clock.now();
     const isRecent = now - this.#checkedAt < forgetMs && this.#answeredAt < this.#checkedAt;

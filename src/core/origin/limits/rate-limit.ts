@@ -21,7 +21,7 @@ export class RateLimit {
   /** The failure that has paused it; undefined where another tab has told of it. */
   cause: unknown;
   readonly pace: Pace;
-  #pausedAt = -Infinity;
+  #pausedAt = 0;
   #sentAt = -Infinity;
   /** When the first of the recent messages of other tabs arrived. */
   #advisedAt = -Infinity;
@@ -45,8 +45,9 @@ export class RateLimit {
 
   /** Whether it no longer has any effect. */
   isOver(now: number): boolean {
-    const keptUntil = Math.max(this.pausedUntil + spreadMs, this.#advisedAt + 2 * adviceMs);
-    return now >= keptUntil && this.pace.isOver(now) && !this.holds(now);
+    const paused = this.pausedUntil + spreadMs;
+    const advised = this.#advisedAt + 2 * adviceMs;
+    return now >= Math.max(paused, advised, this.resetAt) && this.pace.isOver(now);
   }
 
   pause(now: number, ms: number, cause?: unknown): void {

@@ -36,8 +36,8 @@ export class RateLimits {
     const isUntold = retryAfterMs === undefined;
     const isNewMember = isUntold && this.#regroup(scope, sentAt);
     const limit = isUntold ? this.#of(scope) : this.#ownOf(scope);
-    const leastMs = retryAfterMs ?? (limit.remaining <= 0 ? limit.resetAt - now : 0);
-    const pauseMs = limit.pace.refuse(now, sentAt, Math.max(0, leastMs));
+    const leastMs = retryAfterMs ?? (limit.remaining <= 0 ? Math.max(0, limit.resetAt - now) : 0);
+    const pauseMs = limit.pace.refuse(now, sentAt, leastMs);
     limit.pause(now, Math.max(leastMs, pauseMs), cause);
     if (pauseMs === 0 && !isNewMember) return;
     const leftMs = pauseMs || limit.pausedUntil - now;
@@ -106,9 +106,8 @@ export class RateLimits {
 
   /** When the first pause of these scopes ends, for display; undefined without a pause. @default all scopes */
   pausedUntil(scopes: Iterable<string> = this.known.keys()): number | undefined {
-    if (this.known.size === 0) return undefined;
     const now = this.#clock.now();
-    const ends = [...scopes].map((scope) => this.known.get(scope)?.pausedUntil ?? -Infinity);
+    const ends = [...scopes].map((scope) => this.known.get(scope)?.pausedUntil ?? 0);
     const first = Math.min(...ends.filter((at) => at > now));
     return first < Infinity ? first : undefined;
   }
@@ -125,7 +124,7 @@ export class RateLimits {
     this.#dropOver(now);
     const isMember = this.#isShared(scope);
     const together = this.#together.refuse(scope, sentAt, now);
-    if (this.#together.isAlone(scope)) {
+    if (!together) {
       if (isMember) this.known.delete(scope);
       return false;
     }

@@ -28,9 +28,9 @@ export class RefusedTogether {
 
   /**
    * Records a refusal of a request sent at `sentAt`. @returns the scopes that were refused together with it; none if
-   * they are too few to share a limit.
+   * they are too few to share a limit, undefined if it has one of its own.
    */
-  refuse(scope: string, sentAt: number, now: number): readonly string[] {
+  refuse(scope: string, sentAt: number, now: number): readonly string[] | undefined {
     const all = this.#refused;
     const before = all.get(scope);
     const isAgain = !!before && sentAt >= before.at && this.behindFrom(scope) === -Infinity;
@@ -39,8 +39,9 @@ export class RefusedTogether {
     const together: string[] = [];
     for (const [one, last] of all) {
       if (now - last.at >= forgetMs) all.delete(one);
-      else if (now - last.at < togetherMs && !this.isAlone(one)) together.push(one);
+      else if (now - last.at < togetherMs && last.inRow < mostInRow) together.push(one);
     }
+    if (inRow >= mostInRow) return undefined;
     return together.length < leastTogether ? [] : together;
   }
 
@@ -55,14 +56,9 @@ export class RefusedTogether {
     this.#refused.delete(scope);
   }
 
-  /** Whether it has a limit of its own. */
-  isAlone(scope: string): boolean {
-    return (this.#refused.get(scope)?.inRow ?? 0) >= mostInRow;
-  }
-
   /** When it was refused, if what was requested before that goes first; otherwise `-Infinity`. */
   behindFrom(scope: string): number {
-    const { at, answers = 0 } = this.#refused.get(scope) ?? {};
-    return at !== undefined && this.#answers < answers + turnsOfOthers ? at : -Infinity;
+    const refused = this.#refused.get(scope);
+    return refused && this.#answers < refused.answers + turnsOfOthers ? refused.at : -Infinity;
   }
 }
