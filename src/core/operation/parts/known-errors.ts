@@ -231,7 +231,7 @@ export class KnownErrors {
     nowMs: number,
   ): Decision {
     const { failure, request, effect } = report;
-    const there = route.fail(failure, nowMs);
+    const there = route.fail(failure, nowMs, report.operation === operation ? request : undefined);
     const isQuery = operation.ref.kind === 'query';
     // The app's own `retry` counts every attempt, also probes and refusals: they keep React Query's pace.
     const isCounted = this.#isCounted || (isQuery && !!operation.given.endsWithOwner);
