@@ -3,18 +3,19 @@ import { expectPicture } from './expect-picture.ts';
 import { createStage, laneOf } from './stage.ts';
 
 test('the timeline of retries is that of the code', async () => {
-  const backoff = createStage();
-  backoff.server.plan('/A', 408, 408, 408);
+  // With health, the second 503 would be an outage, and nothing of the picture a wait.
+  const backoff = createStage({ health: false });
+  backoff.server.plan('/A', 503, 503, 503);
   await backoff.play(4500, [[0, () => backoff.ask('A')]]);
   expect(backoff.story()).toEqual([
     '0 A sending',
-    '0 A 408',
+    '0 A 503',
     '0 A waiting',
     '500 A sending',
-    '500 A 408',
+    '500 A 503',
     '500 A waiting',
     '1500 A sending',
-    '1500 A 408',
+    '1500 A 503',
     '1500 A waiting',
     '3500 A sending',
     '3500 A 200',
@@ -37,7 +38,7 @@ test('the timeline of retries is that of the code', async () => {
   ]);
 
   expectPicture('retry', {
-    title: 'Three times 408, and a 429 with Retry-After: 3',
+    title: 'Three times 503 with health: false, and a 429 with Retry-After: 3',
     endMs: 4500,
     tickMs: 500,
     rows: [

@@ -96,6 +96,7 @@ export function createAdmissions(
     if (mayBeLocal(request, surroundings)) operation.attend(unprovenOwner);
     const { partition, concurrency } = api ?? {};
     const admission = origins.admissionOf(url, partition, concurrency && { concurrency });
+    request.enter(admission);
     const early = operation.route.goTo(admission, request);
     const permit = early ?? admission.enter(request);
     if (!permit) return wait(request, admission);

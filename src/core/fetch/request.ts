@@ -4,6 +4,7 @@ import type { Operation } from '../operation/operation.ts';
 import type { Step, Steps } from '../operation/parts/submission.ts';
 import { endedWithSession, type Live } from '../operation/parts/session.ts';
 import type { Write } from '../operation/write-order.ts';
+import type { Admission } from '../origin/admission.ts';
 import { definePolicy, type Policy, type PolicyOptions } from '../policy/options.ts';
 import { isIdempotentMethod, isSafeMethod } from '../policy/operation.ts';
 import { type Api, checkExpect, type Expected, type FindApi, inspect } from './api.ts';
@@ -88,6 +89,8 @@ export class SteadyRequest implements RequestFacts, Live {
   steps: Steps | undefined;
   /** The place of the request in the order of writes; undefined for a read. */
   write: Write | undefined;
+  /** Where the request was sent, or waits. */
+  admission: Admission | undefined;
   /** Set if the request had to wait: reads let it go first until this is called. */
   endWait: (() => void) | undefined;
   #endRequest: (() => void) | undefined;
@@ -116,8 +119,9 @@ export class SteadyRequest implements RequestFacts, Live {
     const lone = `${name} ${ownKey ?? init.idempotencyKey}${body}`;
     this.operation = context.operationFor(signal, lone);
     this.idempotent = init.idempotent ?? api?.idempotent ?? idempotent;
+    const { ref, isLone } = this.operation;
     // All reads of a GraphQL server have one URL, too.
-    const isRead = this.operation.ref.kind === 'query' || this.idempotent;
+    const isRead = ref.kind === 'query' || (ref.kind === 'call' && !isLone && this.idempotent);
     const content = isRead ? body.slice(0, mostContent) : '';
     const { endpoint, resource, limitScope } = targetOf(method, url, api, content);
     this.input = input;
@@ -163,6 +167,11 @@ export class SteadyRequest implements RequestFacts, Live {
   }
   get isOnce(): boolean {
     return this.operation.isOnce;
+  }
+
+  /** Records where it asks for admission. */
+  enter(admission: Admission): void {
+    this.admission = admission;
   }
 
   /** Sets its place in the order of writes. */

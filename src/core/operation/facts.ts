@@ -1,3 +1,4 @@
+import type { Admission } from '../origin/admission.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
@@ -46,6 +47,8 @@ export interface SentRequest extends RequestFacts {
   readonly mayBeOffline?: boolean | undefined;
   /** True for a query that its app never retries. */
   readonly isOnce?: boolean | undefined;
+  /** Where it was sent, or waits; undefined before. */
+  readonly admission?: Admission | undefined;
 }
 
 /** The answer behind another client's error. */

@@ -81,7 +81,7 @@ export interface DecideContext {
   readonly isAlone?: boolean;
   /**
    * Whether nothing is paused for it: another client sent the request, so that its endpoint is unknown; its URL
-   * fails while others of its endpoint answer; or it fails again, and not as in an outage. @default false
+   * fails while others of its endpoint answer; or the failure is no sign of an outage. @default false
    */
   readonly isUnpaused?: boolean;
   /** Whether the app's own `retry` counts its attempts, so that no pause takes the place of its waits. @default false */

@@ -100,7 +100,9 @@ function withFetch(instance: Instance, arg: unknown): unknown {
   if (!isMember(arg)) return arg;
   const prototype: unknown = Object.getPrototypeOf(arg);
   const isPlain = prototype === Object.prototype || prototype === null;
-  const { signal, fetch } = arg as { readonly signal?: unknown; readonly fetch?: unknown };
-  if (!isPlain || fetch !== undefined || !isMember(signal)) return arg;
+  const { signal, fetch } = arg as { readonly signal?: Partial<AbortSignal>; fetch?: unknown };
+  // The data of an app may have a field of that name.
+  const isSignal = typeof signal?.addEventListener === 'function';
+  if (!isPlain || fetch !== undefined || !isSignal) return arg;
   return { ...arg, fetch: fetchFor(instance, signal as AbortSignal) };
 }

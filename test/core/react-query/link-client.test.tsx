@@ -77,6 +77,15 @@ test('a fetch that a call is given is left to it', async () => {
   expect(given).toHaveBeenCalledTimes(1);
 });
 
+test.each([{ strength: 5 }, ['red'], 'red', 5, null, () => 'red'])(
+  'the data of an app may have a field of the name signal: %j',
+  (signal) => {
+    const create = vi.fn<(data: object) => void>();
+    linkClient(createRig().steady, { create }).create({ signal });
+    expect(create.mock.calls).toEqual([[{ signal }]]);
+  },
+);
+
 test('what is no call stays what it is', () => {
   class Shop {
     readonly #name = 'shop';

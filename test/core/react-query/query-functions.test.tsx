@@ -155,5 +155,5 @@ test('a body that is not JSON stays a SyntaxError, and a GET is asked for again'
     return response.json();
   });
   expect(result).toBe('GET /a 2');
-  expect(rig.server.times()).toEqual([0, 500]);
+  expect(rig.server.times()).toEqual([0, 1025]);
 });

@@ -52,6 +52,8 @@ export class Sending {
     if (effect) {
       request.operation.effects.resolve(effect, outcome.processed);
       this.#recordOutcome(this, outcome, error, response);
+      if (outcome.kind !== 'aborted')
+        request.operation.route.recordEnd(request, outcome.kind === 'ok');
     } else permit.end(undefined, undefined, true);
     request.endWait?.();
     if (effect) request.write?.recordOutcome(outcome.processed, response);

@@ -231,7 +231,7 @@ export class KnownErrors {
     nowMs: number,
   ): Decision {
     const { failure, request, effect } = report;
-    const there = route.fail(failure, nowMs);
+    const there = route.fail(failure, nowMs, report.operation === operation ? request : undefined);
     const isQuery = operation.ref.kind === 'query';
     // The app's own `retry` counts every attempt, also probes and refusals: they keep React Query's pace.
     const isCounted = this.#isCounted || (isQuery && !!operation.given.endsWithOwner);
@@ -240,8 +240,6 @@ export class KnownErrors {
     // anything else by its request, and so not if the failure is not a request's.
     const isOurs = request?.url !== undefined;
     const isDown = there.isLate || ((isQuery || isOurs) && there.isDown);
-    // A retry has failed: the next ones must reach as far as React Query's own.
-    const isAgain = this.retriedFor.length > 0 && pausesNothing(failure);
     // The effect of this request is already an input of the decision.
     effect?.allowRepeat();
     return decide(failure, operation.view(request), policy, {
@@ -251,7 +249,7 @@ export class KnownErrors {
       isUnrepeatable: isUnrepeatable(operation),
       isUnseen: isUnseen(operation, report),
       isDown: !isCounted && isDown,
-      isUnpaused: !route.at || (there.isUrlBroken && isOurs) || isAgain,
+      isUnpaused: !route.at || (there.isUrlBroken && isOurs) || pausesNothing(failure),
       isCounted,
       isSuperseded: request?.write?.obstacle() === 'superseded',
       onMistake: policy.shouldRetry && reporterOf(shared.emitter, 'shouldRetry', remedy),

@@ -1,7 +1,7 @@
 import type { Admission } from '../../origin/admission.ts';
 import type { Permit } from '../../origin/ask.ts';
 import { type Failure, isRefusal } from '../../policy/outcome.ts';
-import type { SentRequest } from '../facts.ts';
+import type { RequestFacts, SentRequest } from '../facts.ts';
 
 /** The origin's view of an attempt that failed there. */
 export interface FailureThere {
@@ -22,7 +22,7 @@ export interface FailureThere {
   readonly isAlone: boolean;
 }
 
-/** The target of the latest request. */
+/** The target of a request. */
 export interface Destination {
   readonly admission: Admission;
   readonly sent: SentRequest;
@@ -30,8 +30,12 @@ export interface Destination {
 
 /** Where the requests of an operation go. Its next attempt waits there before it begins. */
 export class Route {
-  /** The target of the latest request. */
+  /**
+   * The target of the request that is under way. Then that of the one which has failed the attempt, or else of the latest
+   * that was answered: the failure of another one was no hindrance.
+   */
   at: Destination | undefined;
+  #answered: Destination | undefined;
   #trialAt = Infinity;
   /** A permit that was granted before the attempt began, for its first request to this target. */
   #kept: { readonly permit: Permit; readonly at: Destination } | undefined;
@@ -55,6 +59,13 @@ export class Route {
     return kept.permit;
   }
 
+  /** Records how a request has ended. */
+  recordEnd(sent: SentRequest, isAnswered: boolean): void {
+    const place = placeOf(sent) ?? this.at;
+    if (isAnswered) this.#answered = place;
+    this.at = this.#answered ?? place;
+  }
+
   /** Keeps a permit for the attempt that is about to begin: for its first request to this target. */
   keep(permit: Permit, at: Destination): void {
     this.#kept = { permit, at };
@@ -72,9 +83,9 @@ export class Route {
     kept?.permit.end(undefined, undefined, true);
   }
 
-  /** Reads what the origin knows about a failed attempt. */
-  fail(failure: Failure, nowMs: number): FailureThere {
-    const at = this.at;
+  /** Reads what the origin knows about an attempt that failed with this request, where one is known. */
+  fail(failure: Failure, nowMs: number, request?: RequestFacts): FailureThere {
+    const at = (this.at = placeOf(request) ?? this.at);
     if (!at) return nowhere;
     const { admission, sent } = at;
     const { endpoint, resource, risk, mayBeOffline } = sent;
@@ -96,6 +107,12 @@ export class Route {
       isAlone: trialAt === Infinity && health.isAlone(sent.endpoint),
     };
   }
+}
+
+/** The target of a request of ours that has asked for admission. */
+function placeOf(request: RequestFacts | undefined): Destination | undefined {
+  const { admission } = (request ?? {}) as Partial<SentRequest>;
+  return admission && { admission, sent: request as SentRequest };
 }
 
 /** Whether a permit for one of them lets a request to the other go. */
