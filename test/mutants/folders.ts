@@ -45,6 +45,7 @@ export const folders: readonly Folder[] = [
     'origin/probe-gaps.node.test.ts',
     'origin/slow-start-gaps.node.test.ts',
     'origin/rate-limits.node.test.ts',
+    'origin/refused-scopes.node.test.ts',
     'origin/origin-health.node.test.ts',
     'origin/broken-endpoint.node.test.ts',
     'origin/health-parts.node.test.ts',

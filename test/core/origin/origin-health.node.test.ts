@@ -323,6 +323,16 @@ describe('a failure stands alone', () => {
     expect(alone(({ fail }) => void fail('a'))).toBe(false);
   });
 
+  test('nor beside another one, if what has failed was sent before an answer', () => {
+    const { health, fail, answer, reach } = openHealth();
+    reach(1);
+    answer('b');
+    reach(2);
+    fail('c');
+    fail('a', 'http', 1);
+    expect([health.of('')?.failures, health.isAlone('a')]).toEqual([1, false]);
+  });
+
   test('nor an outage that another tab has found, without a failure here', () => {
     const { health } = openHealth();
     health.follow('a');

@@ -169,13 +169,10 @@ describe('a window', () => {
   test('that is over is not told of', () => {
     const { limits, messages, spend, reach } = openLimits();
     limits.allow('a', 5, 0, 1000);
-    reach(1000);
-    messages.length = 0;
-    spend();
     limits.pause('b', 10);
     messages.length = 0;
-    reach(2000);
-    spend('b');
+    reach(1000);
+    for (const scope of ['a', 'b']) spend(scope);
     expect(messages).toEqual([]);
   });
 
@@ -346,6 +343,53 @@ describe('a refusal', () => {
     reach(10);
     limits.refuse('a', clock.now() - 11, undefined);
     expect([until(), messages.length]).toEqual([263, 1]);
+    reach(263);
+    limits.refuse('a', epochMs - 1, undefined);
+    expect([until(), messages.length]).toEqual([-Infinity, 1]);
+  });
+
+  test('of a scope that shares a limit adds nothing either where it was sent before', () => {
+    const { limits, refuse, reach, messages } = openLimits();
+    for (const scope of ['a', 'b', 'c']) refuse(scope);
+    reach(263);
+    messages.length = 0;
+    limits.refuse('a', epochMs - 1, undefined);
+    expect(messages).toEqual([]);
+  });
+
+  test('of one of two is its own', () => {
+    const { refuse, messages } = openLimits();
+    for (const scope of ['a', 'b']) refuse(scope);
+    expect(messages).toEqual([pace({}), pace({ scope: 'b' })]);
+  });
+
+  test('with a time is no sign that others share its limit', () => {
+    const { limits, refuse } = openLimits();
+    for (const scope of ['a', 'b']) refuse(scope);
+    refuse('a', 100);
+    refuse('c');
+    expect(new Set(limits.known.values()).size).toBe(3);
+  });
+
+  test('of a scope that has a limit of its own since it shared one is waited for longer each time', () => {
+    const { limits, clock, refuse, reach, until, messages } = openLimits();
+    for (const scope of ['a', 'b', 'c']) refuse(scope);
+    for (const at of [10_000, 20_000]) {
+      reach(at);
+      for (let count = 0; count < 10; count++) limits.accept('b', clock.now());
+      refuse('a');
+    }
+    expect(limits.known.get('a')).not.toBe(limits.known.get('b'));
+    const waits = [30_000, 31_000, 32_000].map((at) => {
+      reach(at);
+      refuse('a');
+      return (until() ?? NaN) - at;
+    });
+    expect(waits).toEqual([525, 1050, 2100]);
+    reach(40_000);
+    messages.length = 0;
+    limits.refuse('a', epochMs + 30_000, undefined);
+    expect(messages).toEqual([]);
   });
 
   test('of one more scope of a limit that is shared is told with what is left of its pause', () => {

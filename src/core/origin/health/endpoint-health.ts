@@ -107,11 +107,6 @@ export class Health {
     return true;
   }
 
-  /** Others have answered since its first failure; `isLater`: this one was sent after that. */
-  recordBroken(isBroken: boolean, isLater: boolean): void {
-    this.isBrokenAgain ||= isBroken && isLater;
-  }
-
   begin(now: number, isFollowed: boolean, isEarly: boolean): void {
     this.outage = { since: now, isFollowed };
     this.probeAt = undefined;

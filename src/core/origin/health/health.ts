@@ -158,7 +158,7 @@ export class OriginHealth {
     const origin = this.#origin;
     const isBroken = this.isBroken(endpoint);
     const isNews = !!origin.outage || !isBroken;
-    own.recordBroken(isBroken, sentAt > this.#answered.elsewhereAt(endpoint));
+    own.isBrokenAgain ||= isBroken && sentAt > this.#answered.elsewhereAt(endpoint);
     const now = this.#clock.now();
     const isEarly = own.isFastRetry(sentAt);
     own.recordAlone(sentAt, now, this.#isHealthy());
