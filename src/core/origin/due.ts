@@ -83,7 +83,7 @@ function planProbes(origin: Origin): void {
   const { health, leader, queue } = origin;
   for (const down of health.down()) {
     const waiting = groupsOf(down.scope, queue.groups());
-    if (waiting.length > 0) down.probeAt = probeAtOf(origin, down, waiting);
+    if (waiting.length > 0) down.scheduleProbe(probeAtOf(origin, down, waiting));
     // Other tabs wait for the result of a probe in flight.
     else if (!down.probes.isProbing()) leader?.rest(down.scope);
   }

@@ -178,7 +178,7 @@ test('a query that reads two endpoints sends each as its own: the probe of one i
   expect(timesOf('/a')).toEqual(timesOf('/b'));
 });
 
-test('what an origin that is down lets go all the same is retried with a backoff', async () => {
+test('what an origin that is down lets go all the same is retried at the pace of React Query', async () => {
   const page = () => new Response('<p>closed', { headers: { 'content-type': 'text/html' } });
   const { steady, sent } = setUp((path) => (path === '/c' ? page() : down()));
   await Promise.all(['/a', '/b', '/a', '/b'].map((path) => rejectionOf(steady.fetch(base + path))));
@@ -192,7 +192,7 @@ test('what an origin that is down lets go all the same is retried with a backoff
   await vi.advanceTimersByTimeAsync(10_000);
   expect(asking.state).toBe('rejected');
   expect(sent.filter(([, path]) => path === '/c').map(([atMs]) => atMs)).toEqual([
-    0, 500, 1500, 3500,
+    0, 1025, 3075, 7175,
   ]);
 });
 
@@ -247,6 +247,7 @@ describe('with one place at a time', () => {
 test('an attempt has one outcome: what is told of it later is not recorded', () => {
   const recorded: unknown[] = [];
   const resolved: unknown[] = [];
+  const ended: unknown[] = [];
   const request = {
     name: 'GET /a',
     isRepeatable: true,
@@ -255,6 +256,7 @@ test('an attempt has one outcome: what is told of it later is not recorded', () 
         begin: () => 'effect',
         resolve: (effect: unknown, processed: unknown) => resolved.push([effect, processed]),
       },
+      route: { recordEnd: (_: unknown, isAnswered: boolean) => ended.push(isAnswered) },
     },
   };
   const sending = new Sending(request as never, {} as never, {} as never, (_, outcome) =>
@@ -264,5 +266,10 @@ test('an attempt has one outcome: what is told of it later is not recorded', () 
   sending.send(1000);
   sending.end(ok);
   sending.end({ kind: 'aborted', processed: 'unknown' });
-  expect([sending.sentAt, recorded, resolved]).toEqual([1000, [ok], [['effect', 'yes']]]);
+  expect([sending.sentAt, recorded, resolved, ended]).toEqual([
+    1000,
+    [ok],
+    [['effect', 'yes']],
+    [true],
+  ]);
 });

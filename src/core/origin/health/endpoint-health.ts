@@ -132,4 +132,8 @@ export class Health {
     this.isBrokenAgain = false;
     return this.release(now);
   }
+
+  scheduleProbe(at: number): void {
+    this.probeAt = at;
+  }
 }
