@@ -156,8 +156,6 @@ export class Group {
   #leastTried({ ofUrl }: ProbeFailures, first: Waiter): Waiter {
     let [least, leastFailures] = [first, ofUrl(first.request.resource)];
     for (const waiter of this.waiters) {
-      // No other of thousands can have failed less often.
-      if (leastFailures <= 1) return least;
       const failures = ofUrl(waiter.request.resource);
       if (failures < leastFailures) [least, leastFailures] = [waiter, failures];
     }
