@@ -119,10 +119,11 @@ export class Submissions {
 function parse(text: string | null): FormSubmission | undefined {
   try {
     const submission = JSON.parse(text ?? '') as FormSubmission;
-    return isWhole(submission) ? submission : undefined;
+    if (isWhole(submission)) return submission;
   } catch {
-    return undefined;
+    // It is no JSON.
   }
+  return undefined;
 }
 
 function isWhole({ key, createdAt, fingerprint, steps = [], before }: FormSubmission): boolean {

@@ -3,7 +3,7 @@ import { Component, type ReactNode } from 'react';
 import { renderToString } from 'react-dom/server';
 import { KeyField, useSafeAction } from 'steadfetch/react';
 import { type ActionState, createActionState } from 'steadfetch/server';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
 // Not run with React 18, which has no useActionState.
 
@@ -12,7 +12,9 @@ beforeEach(() => {
   // Each wait is three quarters of its step: 375, 750 and 1500 ms.
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
 });
-afterEach(() => {
+afterEach(async () => {
+  // React ties the actions of all roots together: one that is under way would hold those of the next test.
+  await pause(60_000);
   vi.useRealTimers();
   vi.restoreAllMocks();
 });
@@ -149,15 +151,16 @@ test('a refused form keeps what was typed, and goes again', async () => {
 });
 
 test('an action that throws on purpose reaches the error boundary', async () => {
+  const form = `throwing ${crypto.randomUUID()}`;
   const notFound = Object.assign(new Error('none'), { digest: 'NEXT_HTTP_ERROR_FALLBACK;404' });
   const action = async (): Promise<never> => {
     throw notFound;
   };
   function Form() {
-    const { formProps } = useSafeAction<never>(action, createActionState(), { form: 'x' });
+    const { formProps } = useSafeAction<never>(action, createActionState(), { form });
     return (
       <form {...formProps}>
-        <KeyField state={{ key: 'k1' }} form="x" />
+        <KeyField state={{ key: 'k1' }} form={form} />
         <button>Order</button>
       </form>
     );
@@ -184,6 +187,7 @@ test('an action that throws on purpose reaches the error boundary', async () => 
 
 /** What a server renders, in this document, with its script run as a browser does. */
 function parse(form: string, state: { readonly key: string; readonly submission?: string }) {
+  onTestFinished(() => document.body.replaceChildren());
   document.body.innerHTML = renderToString(
     <form>
       <KeyField state={state} form={form} />
