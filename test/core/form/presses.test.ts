@@ -1,0 +1,328 @@
+import { QueryClient } from '@tanstack/react-query';
+import { createSteadfetch, defineIdempotency, mutationOptions, profiles } from 'steadfetch';
+import type { SafeSubmitOptions, SafeSubmitResult } from 'steadfetch/react';
+import { virtualTime, type VirtualTime } from 'steadfetch/testing';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openForm } from '../../../src/core/form/form.ts';
+import { mutationIdOf, mutationStatusesOf } from '../../../src/core/react-query/status/mutation.ts';
+import { noOrigin } from '../../setup/no-origin.ts';
+import { createOrderBook, type OrderBook } from '../react/order-book.ts';
+
+interface Order {
+  readonly sku: string;
+  readonly file?: File;
+}
+type Form = SafeSubmitResult<unknown, Error, Order>;
+type Options = Partial<SafeSubmitOptions<unknown, Order>>;
+
+const kite = { sku: 'kite' };
+const dragon = { sku: 'dragon' };
+const stored = 'steadfetch.form.checkout';
+
+let time: VirtualTime;
+let book: OrderBook;
+beforeEach(() => {
+  sessionStorage.clear();
+  time = virtualTime(vi);
+  book = createOrderBook();
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+  time.restore();
+});
+
+/** A page with forms, which nothing shows yet. */
+function createPage() {
+  const idempotency = defineIdempotency({ ...profiles.draft, lifetimeMs: 60_000 });
+  const steady = createSteadfetch({
+    ...noOrigin,
+    clock: time.clock,
+    fetch: book.fetch,
+    apis: [{ match: 'http://localhost:3000/', idempotency }],
+  });
+  const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+  const mutation = mutationOptions(steady, {
+    mutationFn: ({ sku }: Order, { json }) => json('/orders', { json: { sku } }),
+    policy: { maxRetries: 0 },
+  });
+  const open = (name = 'checkout', options: Options = {}) => {
+    const form = openForm<unknown, Error, Order, unknown>(client, name);
+    const setOptions = (): void => form.setOptions({ form: name, mutation, ...options });
+    setOptions();
+    const show = (): Form => form.getState();
+    return { form, show, setOptions, press: (order: Order = kite) => show().submit(order) };
+  };
+  return { steady, client, open };
+}
+
+/** A form whose order was done, and whose answer was lost. */
+async function lose(options: Options = {}) {
+  const page = createPage();
+  const form = page.open('checkout', options);
+  book.plan('lost answer');
+  void form.press();
+  await time.advance(2000);
+  return { ...page, ...form };
+}
+
+/** A payload whose file is read when the test says so. */
+function slowPayload() {
+  let read!: () => void;
+  const content = new Promise<ArrayBuffer>((resolve) => {
+    read = () => resolve(new ArrayBuffer(7));
+  });
+  const file = new File(['content'], 'a.txt', { lastModified: 0 });
+  file.slice = () => ({ arrayBuffer: () => content }) as Blob;
+  return { order: { ...kite, file }, read };
+}
+
+test('forms of two names have a status each', async () => {
+  const { client, open } = createPage();
+  const [checkout, address] = [open('checkout'), open('address')];
+  book.plan('slow', 'lost answer');
+  void checkout.press();
+  void address.press();
+  await time.advance(100);
+  const statuses = mutationStatusesOf(client, 'test');
+  const statusOf = ({ show }: typeof checkout) =>
+    statuses.getState(mutationIdOf(show().target)).status;
+  expect([checkout, address].map(statusOf)).toEqual(['sending', 'unknown']);
+  book.answer();
+  await time.settle();
+  expect([checkout, address].map(statusOf)).toEqual(['succeeded', 'unknown']);
+});
+
+describe('who is shown a form', () => {
+  test('hears that the page is back as long as it shows it, and the page is not listened to for longer', () => {
+    const { form } = createPage().open();
+    const [one, other] = [vi.fn<() => void>(), vi.fn<() => void>()];
+    const stops = [form.subscribe(one), form.subscribe(other)];
+    const remove = vi.spyOn(globalThis, 'removeEventListener');
+    const comeBack = (): readonly number[] => {
+      dispatchEvent(new Event('pageshow'));
+      vi.advanceTimersByTime(0);
+      return [one.mock.calls.length, other.mock.calls.length];
+    };
+    expect(comeBack()).toEqual([1, 1]);
+    stops[0]?.();
+    expect(remove).not.toHaveBeenCalled();
+    expect(comeBack()).toEqual([1, 2]);
+    stops[1]?.();
+    expect(remove.mock.calls.map(([type]) => type)).toEqual(['pageshow']);
+    expect(comeBack()).toEqual([1, 2]);
+  });
+
+  test('waits for the end of its key with one timer, however often it is rendered, and with none once it is hidden', async () => {
+    const { form, setOptions } = await lose();
+    const wait = vi.spyOn(globalThis, 'setTimeout');
+    const stop = form.subscribe(() => {});
+    setOptions();
+    expect(wait).not.toHaveBeenCalled();
+    const before = vi.getTimerCount();
+    stop();
+    expect(vi.getTimerCount()).toBe(before - 1);
+    form.subscribe(() => {});
+    expect(vi.getTimerCount()).toBe(before);
+  });
+
+  test('needs no events of a page, which React Native has not', () => {
+    vi.stubGlobal('addEventListener', undefined);
+    vi.stubGlobal('removeEventListener', undefined);
+    const { form } = createPage().open();
+    expect(form.subscribe(() => {})).not.toThrow();
+  });
+
+  test('hears that a question was cancelled', async () => {
+    const { form, show, press } = await lose();
+    await press(dragon);
+    const changed = vi.fn<() => void>();
+    form.subscribe(changed);
+    show().confirmation?.cancel();
+    await time.settle();
+    expect(changed).toHaveBeenCalledTimes(1);
+    expect(show().confirmation).toBe(undefined);
+  });
+});
+
+describe('reset()', () => {
+  test('takes a question back, and tells', async () => {
+    const { form, show, press } = await lose();
+    await press(dragon);
+    const changed = vi.fn<() => void>();
+    form.subscribe(changed);
+    show().reset();
+    await time.settle();
+    expect(changed).toHaveBeenCalledTimes(1);
+    expect(show()).toMatchObject({ status: 'idle', confirmation: undefined });
+  });
+
+  test('takes the failure back to read a payload', async () => {
+    const { show, press } = createPage().open();
+    const file = new File(['x'], 'a.txt');
+    file.slice = () => {
+      throw new DOMException('The file could not be read.', 'NotReadableError');
+    };
+    await press({ ...kite, file });
+    expect(show().status).toBe('error');
+    show().reset();
+    expect(show()).toMatchObject({ status: 'idle', error: null });
+  });
+
+  test('forgets the key of what was found not to be done', async () => {
+    const { show, press } = await lose({ resolve: async () => 'not-done' });
+    await show().unknown?.resolve();
+    show().reset();
+    void press();
+    await time.settle();
+    expect(new Set(book.keys).size).toBe(2);
+  });
+
+  test('does nothing while a payload is being read: it goes under the key that it had', async () => {
+    const { order, read } = slowPayload();
+    const { show, press } = createPage().open();
+    const first = press(order);
+    read();
+    book.plan('lost answer');
+    await time.advance(2000);
+    expect(await first).toMatchObject({ status: 'unknown' });
+    const again = slowPayload();
+    const second = press(again.order);
+    show().reset({ forgetUnknown: true });
+    again.read();
+    await time.advance(2000);
+    expect(await second).toMatchObject({ status: 'succeeded', data: { id: 1 } });
+    expect(book.keys).toEqual([book.keys[0], book.keys[0]]);
+  });
+
+  test('within a second of a success forgets it, and the next press is another order', async () => {
+    const { show, press } = createPage().open();
+    void press();
+    await time.advance(999);
+    show().reset();
+    void press();
+    await time.advance(1000);
+    expect(book.orders.map(({ id }) => id)).toEqual([1, 2]);
+    show().reset();
+    await time.advance(1000);
+  });
+});
+
+test('the end of the second after a success does not end what was pressed in it', async () => {
+  const { press } = createPage().open();
+  book.plan('done', 'slow');
+  void press();
+  await time.advance(500);
+  const both = [press(dragon)];
+  await time.advance(500);
+  both.push(press(dragon));
+  await time.settle();
+  book.answer();
+  await time.settle();
+  const answered = {
+    status: 'succeeded',
+    data: { id: 2, key: book.keys[1], body: '{"sku":"dragon"}' },
+  };
+  expect(await Promise.all(both)).toEqual([answered, answered]);
+  expect(book.keys).toHaveLength(2);
+});
+
+describe('resolve()', () => {
+  type Answer = Awaited<ReturnType<NonNullable<Options['resolve']>>>;
+
+  /** An unknown order, about which the API answers when the test says so. */
+  async function ask() {
+    let tell!: (answer: Answer) => void;
+    const resolve = vi.fn<() => Promise<Answer>>(() => new Promise((told) => (tell = told)));
+    const page = await lose({ resolve });
+    const { unknown } = page.show();
+    if (!unknown) throw new Error('It is known.');
+    return { ...page, resolve, unknown, tell: (answer: Answer) => tell(answer) };
+  }
+
+  test('does not ask while it is sent again, nor once its end is known', async () => {
+    const { unknown, resolve, press } = await ask();
+    book.plan('slow');
+    const again = press();
+    await time.settle();
+    expect(await unknown.resolve()).toBe('unknown');
+    book.answer();
+    await time.advance(2000);
+    expect(await again).toMatchObject({ status: 'succeeded' });
+    expect(await unknown.resolve()).toBe('unknown');
+    expect(resolve).not.toHaveBeenCalled();
+  });
+
+  test.each<[string, (known: object) => string]>([
+    ['has sent it again', (known) => JSON.stringify({ ...known, sentBy: 'the other page' })],
+    ['knows its end', () => ''],
+  ])('changes nothing where another page of the tab %s meanwhile', async (_, change) => {
+    const { show, unknown, tell } = await ask();
+    const answer = unknown.resolve();
+    await time.settle();
+    const text = change(JSON.parse(sessionStorage.getItem(stored) ?? '') as object);
+    sessionStorage.setItem(stored, text);
+    tell({ done: 7 });
+    await time.settle();
+    expect(await answer).toBe('done');
+    expect(sessionStorage.getItem(stored)).toBe(text);
+    expect(show().status).toBe('error');
+  });
+});
+
+describe('the end of the session', () => {
+  test('forgets an order of before, which was never pressed in this page', async () => {
+    await lose();
+    const { steady, open } = createPage();
+    const { show } = open();
+    expect(show().unknown).toBeDefined();
+    await steady.endSession();
+    expect(show().unknown).toBe(undefined);
+    expect(sessionStorage.getItem(stored)).toBe(null);
+  });
+
+  test('ends the second after a success: the press of the next user is another order', async () => {
+    const { steady, open } = createPage();
+    const { show, press } = open();
+    void press();
+    await time.advance(100);
+    await steady.endSession();
+    expect(show().status).toBe('idle');
+    void press();
+    await time.settle();
+    expect(book.orders.map(({ id }) => id)).toEqual([1, 2]);
+  });
+
+  test('ends a press that is under way, and what is pressed with it', async () => {
+    const { steady, open } = createPage();
+    const { press } = open();
+    book.plan('slow');
+    const first = press();
+    await time.settle();
+    const ended = steady.endSession();
+    const both = [first, press()];
+    await time.advance(100);
+    await ended;
+    expect(await Promise.all(both)).toMatchObject([{ status: 'unknown' }, { status: 'unknown' }]);
+    expect(book.keys).toHaveLength(1);
+  });
+
+  test('ends a press whose payload is being read: it was surely not done', async () => {
+    const { steady, open } = createPage();
+    const { show, press } = open();
+    const { order, read } = slowPayload();
+    const pressed = press(order);
+    await steady.endSession();
+    read();
+    await time.settle();
+    expect(await pressed).toMatchObject({
+      status: 'failed',
+      error: {
+        message: 'A log-out, or the clearing of its cache, has ended this before it was sent.',
+        outcome: { kind: 'aborted', processed: 'no' },
+      },
+    });
+    expect(show().status).toBe('error');
+    expect(book.keys).toEqual([]);
+  });
+});
