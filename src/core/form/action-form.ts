@@ -302,14 +302,15 @@ function parse(text: string | null): Kept {
   try {
     const kept = JSON.parse(text ?? '{}') as Readonly<Record<string, unknown>>;
     const { unknown, used } = kept;
-    const sentAt = kept['sentAt'] as number | undefined;
-    const isOld = sentAt !== undefined && systemNow() - sentAt > nativeMs;
+    const sentAt = kept['sentAt'] as number;
+    // False where there is none.
+    const isOld = systemNow() - sentAt > nativeMs;
     return {
       unknown: typeof unknown === 'string' && !isOld ? unknown : undefined,
       sentAt,
-      used: Array.isArray(used) ? (used as Kept['used']).filter(Array.isArray) : [],
+      used: [used].flat().filter(Array.isArray) as readonly unknown[] as Kept['used'],
     };
   } catch {
-    return { used: [] };
+    return parse(null);
   }
 }

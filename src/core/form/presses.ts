@@ -218,8 +218,7 @@ export class Form {
     this.#notDone = undefined;
     const submission = { ...plan.submission, payload };
     const promise = this.#run(fingerprint, () => this.#send(variables, submission, plan.wasSent));
-    if (confirmedKey !== undefined && submission.key !== confirmedKey)
-      this.#confirmed = { id, promise };
+    if (confirmedKey !== undefined) this.#confirmed = { id, promise };
     return promise;
   }
 

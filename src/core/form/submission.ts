@@ -76,10 +76,13 @@ export class Submissions {
     this.#put(submission);
   }
 
-  /** Changes the submission with this key, if it is still there. */
-  update(key: string, change: Partial<FormSubmission>): void {
+  /** Changes the submission with this key, if it is still there. @returns it as it is now. */
+  update(key: string, change: Partial<FormSubmission>): FormSubmission | undefined {
     const known = this.read();
-    if (known?.key === key) this.#put({ ...known, ...change });
+    if (known?.key !== key) return undefined;
+    const changed = { ...known, ...change };
+    this.#put(changed);
+    return changed;
   }
 
   /** Forgets the submission with this key, if it is still there, and the one before it. */

@@ -1,9 +1,16 @@
-import { QueryClient } from '@tanstack/react-query';
-import { createSteadfetch, defineIdempotency, mutationOptions, profiles } from 'steadfetch';
+import { MutationCache, QueryClient } from '@tanstack/react-query';
+import {
+  createSteadfetch,
+  defineIdempotency,
+  limitConcurrency,
+  mutationOptions,
+  profiles,
+} from 'steadfetch';
 import type { SafeSubmitOptions, SafeSubmitResult } from 'steadfetch/react';
 import { virtualTime, type VirtualTime } from 'steadfetch/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openForm } from '../../../src/core/form/form.ts';
+import { mutationControlsOf } from '../../../src/core/react-query/controls.ts';
 import { mutationIdOf, mutationStatusesOf } from '../../../src/core/react-query/status/mutation.ts';
 import { noOrigin } from '../../setup/no-origin.ts';
 import { createOrderBook, type OrderBook } from '../react/order-book.ts';
@@ -33,18 +40,24 @@ afterEach(() => {
 });
 
 /** A page with forms, which nothing shows yet. */
-function createPage() {
-  const idempotency = defineIdempotency({ ...profiles.draft, lifetimeMs: 60_000 });
+function createPage({
+  lifetimeMs = 60_000,
+  mutationCache = new MutationCache(),
+  onMutate = async (): Promise<unknown> => undefined,
+} = {}) {
+  const idempotency = defineIdempotency({ ...profiles.draft, lifetimeMs });
   const steady = createSteadfetch({
     ...noOrigin,
     clock: time.clock,
     fetch: book.fetch,
+    concurrency: limitConcurrency({ maxInFlight: 1 }),
     apis: [{ match: 'http://localhost:3000/', idempotency }],
   });
-  const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+  const client = new QueryClient({ defaultOptions: steady.defaultOptions, mutationCache });
   const mutation = mutationOptions(steady, {
     mutationFn: ({ sku }: Order, { json }) => json('/orders', { json: { sku } }),
-    policy: { maxRetries: 0 },
+    onMutate,
+    policy: { maxRetries: 0, maxPauseMs: 1000 },
   });
   const open = (name = 'checkout', options: Options = {}) => {
     const form = openForm<unknown, Error, Order, unknown>(client, name);
@@ -80,9 +93,10 @@ function slowPayload() {
 test('forms of two names have a status each', async () => {
   const { client, open } = createPage();
   const [checkout, address] = [open('checkout'), open('address')];
-  book.plan('slow', 'lost answer');
-  void checkout.press();
+  book.plan('lost answer', 'slow');
   void address.press();
+  await time.advance(100);
+  void checkout.press();
   await time.advance(100);
   const statuses = mutationStatusesOf(client, 'test');
   const statusOf = ({ show }: typeof checkout) =>
@@ -93,7 +107,63 @@ test('forms of two names have a status each', async () => {
   expect([checkout, address].map(statusOf)).toEqual(['succeeded', 'unknown']);
 });
 
+test('a mutation that the cache of an app begins with each other one is not taken for that of the form', async () => {
+  const more = { mutationFn: async () => 1 };
+  const mutationCache: MutationCache = new MutationCache({
+    onMutate: (_, { options }) => {
+      if (options.mutationFn !== more.mutationFn) mutationCache.build(client, more);
+    },
+  });
+  const { client, open } = createPage({ mutationCache });
+  const { press } = open();
+  void press();
+  await time.settle();
+  expect(book.keys).toEqual([expect.stringMatching(/^[\w-]{36}$/)]);
+});
+
 describe('who is shown a form', () => {
+  test('is shown at once that it is pressed, and what React Query knows of it', async () => {
+    let note!: (context: string) => void;
+    const onMutate = () => new Promise<string>((resolve) => (note = resolve));
+    const { show, press } = createPage({ onMutate }).open();
+    const { order, read } = slowPayload();
+    void press(order);
+    expect(show()).toMatchObject({ status: 'pending', variables: order });
+    read();
+    await time.settle();
+    expect(show()).toMatchObject({ status: 'pending', context: undefined });
+    book.plan('slow');
+    note('noted');
+    await time.settle();
+    expect(show()).toMatchObject({ status: 'pending', context: 'noted' });
+  });
+
+  test('hears when the key of a press of this page has expired', async () => {
+    const { form, show, press } = createPage().open();
+    const expired: (boolean | undefined)[] = [];
+    form.subscribe(() => expired.push(show().unknown?.isExpired));
+    book.plan('lost answer');
+    void press();
+    await time.advance(2000);
+    expect(expired.at(-1)).toBe(false);
+    expired.length = 0;
+    await time.advance(60_000);
+    expect(expired).toEqual([true]);
+  });
+
+  test('is shown a form that has no options yet, which cannot be sent', async () => {
+    await lose();
+    const { client } = createPage();
+    const form = openForm(client, 'checkout');
+    form.subscribe(() => {});
+    expect(form.getState().unknown).toBeDefined();
+    form.getState().reset({ forgetUnknown: true });
+    vi.spyOn(console, 'warn').mockReturnValue();
+    const pressed = form.getState().submit(kite);
+    await time.settle();
+    expect(await pressed).toMatchObject({ error: new Error('No mutationFn found') });
+  });
+
   test('hears that the page is back as long as it shows it, and the page is not listened to for longer', () => {
     const { form } = createPage().open();
     const [one, other] = [vi.fn<() => void>(), vi.fn<() => void>()];
@@ -227,6 +297,111 @@ test('the end of the second after a success does not end what was pressed in it'
   expect(book.keys).toHaveLength(2);
 });
 
+describe('a question that is confirmed twice', () => {
+  async function askToConfirm() {
+    const page = await lose();
+    const asked = await page.press(dragon);
+    if (asked.status !== 'needs-confirmation') throw new Error(asked.status);
+    const confirm = async (): Promise<string> => {
+      const confirmed = asked.confirm();
+      await time.advance(2000);
+      return (await confirmed).status;
+    };
+    return { ...page, confirm };
+  }
+
+  test('is sent again where it was surely not done', async () => {
+    const { confirm } = await askToConfirm();
+    book.plan(422);
+    expect([await confirm(), await confirm()]).toEqual(['failed', 'succeeded']);
+    expect(new Set(book.keys).size).toBe(3);
+  });
+
+  test('is sent once where it may have been done', async () => {
+    const { confirm } = await askToConfirm();
+    book.plan('lost answer');
+    expect([await confirm(), await confirm()]).toEqual(['unknown', 'unknown']);
+    expect(new Set(book.keys).size).toBe(2);
+  });
+});
+
+describe('a form that does not find out', () => {
+  type World = Awaited<ReturnType<typeof lose>>;
+  const presses: Readonly<Record<string, (world: World) => Promise<string>>> = {
+    'is refused': async ({ press }) => {
+      book.plan(403);
+      const pressed = press();
+      await time.advance(2000);
+      return (await pressed).status;
+    },
+    'is cancelled': async ({ client, show, press }) => {
+      book.plan('slow');
+      const pressed = press();
+      await time.advance(100);
+      const statuses = mutationStatusesOf(client, 'test');
+      mutationControlsOf(statuses, mutationIdOf(show().target)).cancel();
+      await time.advance(2000);
+      return (await pressed).status;
+    },
+    'is paused for too long': async ({ steady, press }) => {
+      book.plan('slow');
+      void steady.fetch('/orders', { method: 'POST' }).catch(() => {});
+      await time.advance(100);
+      const pressed = press();
+      await time.advance(2000);
+      book.answer();
+      await time.advance(100);
+      return (await pressed).status;
+    },
+  };
+  const asks = 'needs-confirmation';
+
+  test.each<[readonly string[], readonly string[]]>([
+    [
+      ['is refused', 'is refused', 'is refused'],
+      ['unknown', asks, asks],
+    ],
+    [
+      ['is refused', 'is cancelled', 'is refused'],
+      ['unknown', 'unknown', asks],
+    ],
+    [
+      ['is refused', 'is paused for too long', 'is refused'],
+      ['unknown', 'unknown', asks],
+    ],
+  ])('asks at the second press of these that tells nothing: %j', async (ways, ends) => {
+    const world = await lose();
+    const statuses: string[] = [];
+    for (const way of ways) statuses.push((await presses[way]?.(world)) ?? '');
+    expect(statuses).toEqual(ends);
+    expect(world.show().confirmation).toMatchObject({
+      reason: 'cannot-find-out',
+      variables: kite,
+    });
+    const confirmed = world.show().confirmation?.confirm();
+    await time.advance(2000);
+    expect(await confirmed).toMatchObject({ status: 'succeeded' });
+    expect(book.keys.at(-1)).not.toBe(book.keys[0]);
+  });
+
+  test.each<[string, number, string]>([
+    ['keeps keys for a minute by then', 0, 'key-expired'],
+    ['does so, and the clock was set back since', 3_600_000, 'age-unknown'],
+  ])('asks at the next press where its API %s', async (_, backMs, reason) => {
+    book.plan('lost answer');
+    void createPage({ lifetimeMs: Infinity }).open().press();
+    await time.advance(61_000);
+    vi.setSystemTime(Date.now() - backMs);
+    const { show, press } = createPage().open();
+    const pressed = press();
+    await time.advance(2000);
+    expect(await pressed).toMatchObject({ status: 'unknown' });
+    expect(await press()).toMatchObject({ status: 'needs-confirmation', reason });
+    expect(show().unknown?.isExpired).toBe(true);
+    expect(book.keys).toHaveLength(1);
+  });
+});
+
 describe('resolve()', () => {
   type Answer = Awaited<ReturnType<NonNullable<Options['resolve']>>>;
 
@@ -239,6 +414,32 @@ describe('resolve()', () => {
     if (!unknown) throw new Error('It is known.');
     return { ...page, resolve, unknown, tell: (answer: Answer) => tell(answer) };
   }
+
+  test('has told of an order that was done: the press a second later is another order', async () => {
+    const { press, unknown, tell } = await ask();
+    const answer = unknown.resolve();
+    await time.settle();
+    tell({ done: 7 });
+    await time.advance(1000);
+    expect(await answer).toBe('done');
+    const pressed = press();
+    await time.settle();
+    expect(await pressed).toMatchObject({ status: 'succeeded', data: { id: 2 } });
+  });
+
+  test('asks with the instance of the mutation, where that is not of the client', async () => {
+    await lose();
+    const { client } = createPage();
+    const other = createSteadfetch({ ...noOrigin, clock: time.clock, fetch: book.fetch });
+    const mutation = mutationOptions(other, {
+      mutationFn: async (_: Order): Promise<unknown> => 1,
+    });
+    const form = openForm<unknown, Error, Order, unknown>(client, 'checkout');
+    const resolve = vi.fn<NonNullable<Options['resolve']>>(async () => 'unknown');
+    form.setOptions({ form: 'checkout', mutation, resolve });
+    await form.getState().unknown?.resolve();
+    expect(resolve.mock.lastCall?.[0].fetch).toBe(other.fetch);
+  });
 
   test('does not ask while it is sent again, nor once its end is known', async () => {
     const { unknown, resolve, press } = await ask();

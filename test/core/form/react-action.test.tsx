@@ -4,6 +4,7 @@ import { renderToString } from 'react-dom/server';
 import { KeyField, useSafeAction } from 'steadfetch/react';
 import { type ActionState, createActionState } from 'steadfetch/server';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { openActionForm } from '../../../src/core/form/action-form.ts';
 
 // Not run with React 18, which has no useActionState.
 
@@ -228,9 +229,12 @@ test('the state of the page that answers ends it, with and without JavaScript', 
   expect(parse(form, { key: 'k5' }).key()).toBe('k5');
 });
 
-test('a name cannot end the script', () => {
-  const html = renderToString(<KeyField state={{ key: 'k1' }} form="</script><b>" />);
+test('a name cannot end the script, and is the same for the page that has its JavaScript', () => {
+  const form = `</script><b> ${crypto.randomUUID()}`;
+  const html = renderToString(<KeyField state={{ key: 'k1' }} form={form} />);
   expect(html).not.toContain('</script><b>');
+  parse(form, { key: 'k1' }).submit();
+  expect(openActionForm(form).keyFor('k2')).toBe('k1');
 });
 
 test('a page that is rendered by the browser has no script', () => {
