@@ -71,7 +71,21 @@ export const folders: readonly Folder[] = [
     'react/server-render.test.tsx',
     'react-query/end-session.test.tsx',
   ),
-  folder('outbox-store', 'outbox/store', 'outbox'),
-  folder('outbox-delivery', 'outbox/delivery', 'outbox'),
+  folder(
+    'outbox-store',
+    'outbox/store',
+    'outbox/store.node.test.ts',
+    'outbox/storage.node.test.ts',
+    'outbox/salvage.node.test.ts',
+    'outbox',
+  ),
+  folder(
+    'outbox-delivery',
+    'outbox/delivery',
+    'outbox/ownership.node.test.ts',
+    'outbox/deliver.node.test.ts',
+    'outbox/due.node.test.ts',
+    'outbox',
+  ),
   folder('server', 'server', 'server'),
 ];

@@ -142,6 +142,34 @@ test('after a reload, the form hears that the outbox has delivered its order, wi
   expect(new Set(keys).size).toBe(1);
 });
 
+test('a press after a reload, and the delivery of what was pressed before, are one success', async () => {
+  browser.server.rule = (arrival) => arrival.cut();
+  expect(await press('order')).toEqual(['under way']);
+  tab.crash();
+  openTab();
+  show('order');
+  expect(await press('order')).toEqual(['under way']);
+  browser.server.rule = (arrival) => arrival.answer(201, { id: 7 });
+  await browser.pass(60_000, 1000);
+  expect(show('order')).toMatchObject({ unknown: undefined, status: 'success', data: { id: 7 } });
+  expect(tab.client.getMutationCache().getAll()).toHaveLength(1);
+});
+
+test('a delivery is of the order that it was of, and not of another that the tab knows by then', async () => {
+  browser.server.rule = (arrival) => arrival.cut();
+  expect(await press('order')).toEqual(['under way']);
+  const text = sessionStorage.getItem('steadfetch.form.checkout') ?? '';
+  tab.crash();
+  openTab();
+  show('order');
+  const other = JSON.stringify({ ...(JSON.parse(text) as object), key: 'another' });
+  sessionStorage.setItem('steadfetch.form.checkout', other);
+  browser.server.rule = (arrival) => arrival.answer(201, { id: 7 });
+  await browser.pass(60_000, 1000);
+  expect(sessionStorage.getItem('steadfetch.form.checkout')).toBe(other);
+  sessionStorage.removeItem('steadfetch.form.checkout');
+});
+
 test('a form that comes after the outbox has delivered its order says so', async () => {
   browser.server.rule = (arrival) => arrival.cut();
   expect(await press('order')).toEqual(['under way']);

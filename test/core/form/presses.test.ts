@@ -384,6 +384,30 @@ describe('a form that does not find out', () => {
     expect(book.keys.at(-1)).not.toBe(book.keys[0]);
   });
 
+  test('sends what is confirmed as soon as it asks', async () => {
+    const world = await lose();
+    await presses['is refused']?.(world);
+    book.plan(403);
+    const confirmed = world.press().then((asked) => {
+      if (asked.status !== 'needs-confirmation') throw new Error(asked.status);
+      return asked.confirm();
+    });
+    await time.advance(2000);
+    expect(await confirmed).toMatchObject({ status: 'succeeded' });
+    expect(new Set(book.keys).size).toBe(2);
+  });
+
+  test('says unknown where its session has ended meanwhile', async () => {
+    const { steady, press } = await lose();
+    book.plan('slow');
+    const pressed = press();
+    await time.advance(100);
+    const ended = steady.endSession();
+    await time.advance(100);
+    await ended;
+    expect(await pressed).toMatchObject({ status: 'unknown' });
+  });
+
   test.each<[string, number, string]>([
     ['keeps keys for a minute by then', 0, 'key-expired'],
     ['does so, and the clock was set back since', 3_600_000, 'age-unknown'],
@@ -521,6 +545,7 @@ describe('the end of the session', () => {
       error: {
         message: 'A log-out, or the clearing of its cache, has ended this before it was sent.',
         outcome: { kind: 'aborted', processed: 'no' },
+        operation: { kind: 'mutation' },
       },
     });
     expect(show().status).toBe('error');
