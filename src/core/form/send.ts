@@ -74,10 +74,7 @@ function undo(
   error: Error,
 ): Sent {
   submissions.undo(key);
-  if (before?.fingerprint !== fingerprint) {
-    submission.recordRefused();
-    return { status: 'failed', error };
-  }
+  if (before?.fingerprint !== fingerprint) return { status: 'failed', error };
   submissions.remember(before.key, { variables, error });
   submission.recordResent();
   return { status: 'unknown', error };

@@ -1,4 +1,4 @@
-import { MutationCache, QueryClient } from '@tanstack/react-query';
+import { QueryClient } from '@tanstack/react-query';
 import {
   createSteadfetch,
   defineIdempotency,
@@ -42,7 +42,6 @@ afterEach(() => {
 /** A page with forms, which nothing shows yet. */
 function createPage({
   lifetimeMs = 60_000,
-  mutationCache = new MutationCache(),
   onMutate = async (): Promise<unknown> => undefined,
 } = {}) {
   const idempotency = defineIdempotency({ ...profiles.draft, lifetimeMs });
@@ -53,7 +52,7 @@ function createPage({
     concurrency: limitConcurrency({ maxInFlight: 1 }),
     apis: [{ match: 'http://localhost:3000/', idempotency }],
   });
-  const client = new QueryClient({ defaultOptions: steady.defaultOptions, mutationCache });
+  const client = new QueryClient({ defaultOptions: steady.defaultOptions });
   const mutation = mutationOptions(steady, {
     mutationFn: ({ sku }: Order, { json }) => json('/orders', { json: { sku } }),
     onMutate,
@@ -107,18 +106,18 @@ test('forms of two names have a status each', async () => {
   expect([checkout, address].map(statusOf)).toEqual(['succeeded', 'unknown']);
 });
 
-test('a mutation that the cache of an app begins with each other one is not taken for that of the form', async () => {
-  const more = { mutationFn: async () => 1 };
-  const mutationCache: MutationCache = new MutationCache({
-    onMutate: (_, { options }) => {
-      if (options.mutationFn !== more.mutationFn) mutationCache.build(client, more);
-    },
+test('a mutation that a listener of the cache begins with each other one is not taken for that of the form', async () => {
+  const { client, open } = createPage();
+  const { show, press } = open();
+  const cache = client.getMutationCache();
+  cache.subscribe(({ type }) => {
+    if (type === 'added' && cache.getAll().length === 1)
+      cache.build(client, { mutationFn: async () => 1 });
   });
-  const { client, open } = createPage({ mutationCache });
-  const { press } = open();
+  book.plan('lost answer');
   void press();
   await time.settle();
-  expect(book.keys).toEqual([expect.stringMatching(/^[\w-]{36}$/)]);
+  expect(show().unknown).toMatchObject({ idempotencyKey: book.keys[0], isRepeatable: true });
 });
 
 describe('who is shown a form', () => {
@@ -194,6 +193,15 @@ describe('who is shown a form', () => {
     expect(vi.getTimerCount()).toBe(before - 1);
     form.subscribe(() => {});
     expect(vi.getTimerCount()).toBe(before);
+  });
+
+  test('that is rendered again changes no options of its mutation', () => {
+    const { client, open } = createPage();
+    const { setOptions } = open();
+    const types: string[] = [];
+    client.getMutationCache().subscribe(({ type }) => void types.push(type));
+    setOptions();
+    expect(types).toEqual([]);
   });
 
   test('needs no events of a page, which React Native has not', () => {
@@ -273,8 +281,11 @@ describe('reset()', () => {
     void press();
     await time.advance(1000);
     expect(book.orders.map(({ id }) => id)).toEqual([1, 2]);
+    void press();
+    await time.advance(500);
     show().reset();
     await time.advance(1000);
+    expect(show().status).toBe('idle');
   });
 });
 
@@ -504,6 +515,15 @@ describe('the end of the session', () => {
     await steady.endSession();
     expect(show().unknown).toBe(undefined);
     expect(sessionStorage.getItem(stored)).toBe(null);
+  });
+
+  test('forgets an order also where the page has no storage but its own', async () => {
+    vi.stubGlobal('sessionStorage', undefined);
+    vi.spyOn(console, 'warn').mockReturnValue();
+    const { steady, show } = await lose();
+    expect(show().unknown).toBeDefined();
+    await steady.endSession();
+    expect(show().unknown).toBe(undefined);
   });
 
   test('ends the second after a success: the press of the next user is another order', async () => {
