@@ -74,6 +74,7 @@ export const folders: readonly Folder[] = [
   folder(
     'outbox-store',
     'outbox/store',
+    'outbox/memory.node.test.ts',
     'outbox/store.node.test.ts',
     'outbox/storage.node.test.ts',
     'outbox/salvage.node.test.ts',

@@ -80,7 +80,7 @@ export function inMemory(
       const [row] = find(index, range);
       return row && keyOf(row, index);
     },
-    count: async (index, range = [-Infinity, []]) =>
+    count: async (index, range = [-Infinity, [[]]]) =>
       index ? find(index, range).length : rows.size,
     page: async (index, key, after, limit) =>
       structuredClone(
