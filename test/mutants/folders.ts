@@ -75,6 +75,7 @@ export const folders: readonly Folder[] = [
     'outbox-store',
     'outbox/store',
     'outbox/memory.node.test.ts',
+    'outbox/page-store.node.test.ts',
     'outbox/store.node.test.ts',
     'outbox/storage.node.test.ts',
     'outbox/salvage.node.test.ts',
