@@ -110,10 +110,7 @@ describe('rows in memory', () => {
 
   test('come a page at a time, of a key or all, after a place', async () => {
     const states = ['pending', 'sending', 'pending', 'pending'] as const;
-    const tx = await createRows(
-      1,
-      ...states.map((state, at) => row(`${at + 1}`, { state } as Partial<NewRow>)),
-    );
+    const tx = await createRows(1, ...states.map((state, at) => row(`${at + 1}`, { state })));
     expect(ids(await tx.page('state', 'pending', 0, 9))).toEqual(['1', '3', '4']);
     expect(ids(await tx.page('state', 'pending', 1, 1))).toEqual(['3']);
     expect(ids(await tx.page('state', undefined, 1, 2))).toEqual(['2', '3']);
@@ -182,7 +179,7 @@ test.each<[string, (disk: Transaction) => Promise<unknown>, unknown, boolean]>([
   ['a row by its id', (disk) => disk.rows('id', ['1']), [], true],
   ['a row by its place', (disk) => disk.row(1), undefined, true],
   ['an owner', (disk) => disk.owner('a'), undefined, true],
-  ['a write', (disk) => disk.put({ ...row('1'), seq: 1 } as Row), undefined, true],
+  ['a write', (disk) => disk.put({ ...row('1'), seq: 1 }), undefined, true],
 ])('a disk that is not open has none where it is asked for %s', async (_, ask, said, isRefused) => {
   const refuse = vi.fn<() => void>();
   expect(await ask(noDisk(refuse))).toEqual(said);

@@ -37,7 +37,7 @@ const row = (id: string, more: Partial<NewRow> = {}): NewRow =>
     ...more,
   }) as NewRow;
 const ofPage = (id: string, more: Partial<NewRow> = {}): Unplaced =>
-  row(id, { owner: undefined, nextRetryAt: undefined, ...more } as Partial<NewRow>) as Unplaced;
+  row(id, { owner: undefined, nextRetryAt: undefined, ...more } as Partial<NewRow>);
 const scoped = { scope: 'cart', blocks: 'cart' };
 
 /** A store of rows on a disk and in its page, which are one transaction. */
@@ -219,8 +219,8 @@ test('only two reasons are that an answer is missing', () => {
 });
 
 test('a row for another database has neither a place nor an owner', () => {
-  expect(unplace({ ...row('1'), seq: 7 } as Row)).toEqual({ ...row('1'), owner: undefined });
-  expect('seq' in unplace({ ...row('1'), seq: 7 } as Row)).toBe(false);
+  expect(unplace({ ...row('1'), seq: 7 })).toEqual({ ...row('1'), owner: undefined });
+  expect('seq' in unplace({ ...row('1'), seq: 7 })).toBe(false);
 });
 
 test.each<[string, Partial<Row>, object]>([
@@ -293,14 +293,14 @@ describe('rows that refer to others', () => {
     expect(await noLinks.hold(disk, waiting)).toEqual({ ...waiting, nextRetryAt: undefined });
     expect(await noLinks.hold(disk, row('1'))).toBe(undefined);
     expect(await noLinks.isOutdated(disk, waiting)).toBe(false);
-    expect(await noLinks.follow(disk, { ...waiting, seq: 1 } as Row, 'a', 1000)).toEqual([]);
-    expect(noLinks.keepAnswer({ ...waiting, seq: 1 } as Row)).toBe(undefined);
+    expect(await noLinks.follow(disk, { ...waiting, seq: 1 }, 'a', 1000)).toEqual([]);
+    expect(noLinks.keepAnswer({ ...waiting, seq: 1 })).toBe(undefined);
   });
 
   test('results are forgotten after ten minutes, so many at once', async () => {
     const { disk } = createStore();
     for (const [at, doneAt] of [1000, 1001, 1002, 2000].entries())
-      await disk.add({ ...row(`${at}`), ...stateless, state: 'done', doneAt, result: 1 } as NewRow);
+      await disk.add({ ...row(`${at}`), ...stateless, state: 'done', doneAt, result: 1 });
     const nowMs = 1003 + keepResultMs;
     expect(keepResultMs).toBe(600_000);
     expect(await noLinks.sweep(disk, nowMs, 2)).toBe(2);

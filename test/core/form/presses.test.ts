@@ -43,6 +43,7 @@ afterEach(() => {
 function createPage({
   lifetimeMs = 60_000,
   onMutate = async (): Promise<unknown> => undefined,
+  onError = (): void => {},
 } = {}) {
   const idempotency = defineIdempotency({ ...profiles.draft, lifetimeMs });
   const steady = createSteadfetch({
@@ -56,6 +57,7 @@ function createPage({
   const mutation = mutationOptions(steady, {
     mutationFn: ({ sku }: Order, { json }) => json('/orders', { json: { sku } }),
     onMutate,
+    onError,
     policy: { maxRetries: 0, maxPauseMs: 1000 },
   });
   const open = (name = 'checkout', options: Options = {}) => {
@@ -135,6 +137,17 @@ describe('who is shown a form', () => {
     note('noted');
     await time.settle();
     expect(show()).toMatchObject({ status: 'pending', context: 'noted' });
+  });
+
+  test('is shown the unknown order, also if a callback has looked while it ended', async () => {
+    const seen: unknown[] = [];
+    const onError = (): void => void seen.push(form.show().unknown);
+    const form = createPage({ onError }).open();
+    book.plan('lost answer');
+    void form.press();
+    await time.settle();
+    expect(seen).toEqual([undefined]);
+    expect(form.show().unknown).toMatchObject({ idempotencyKey: book.keys[0] });
   });
 
   test('hears when the key of a press of this page has expired', async () => {
@@ -467,7 +480,7 @@ describe('resolve()', () => {
     const { client } = createPage();
     const other = createSteadfetch({ ...noOrigin, clock: time.clock, fetch: book.fetch });
     const mutation = mutationOptions(other, {
-      mutationFn: async (_: Order): Promise<unknown> => 1,
+      mutationFn: (order: Order) => Promise.resolve<unknown>(order),
     });
     const form = openForm<unknown, Error, Order, unknown>(client, 'checkout');
     const resolve = vi.fn<NonNullable<Options['resolve']>>(async () => 'unknown');
