@@ -74,6 +74,7 @@ describe('rows in memory', () => {
     ['all after a key', after(['a'], 2000), ['c', 'd']],
     ['all after a key, of which there is none', after(['a'], 4000), []],
     ['a list, which comes before all that begin with it', [['a'], ['a', 1000]], ['a']],
+    ['a list alone, which none of them is', [['a']], []],
     [
       'texts, which come after numbers',
       [
@@ -153,6 +154,16 @@ describe('the rows of a page', () => {
     one.complete();
     other.complete();
     expect(rows.list().map(({ lane }) => lane)).toEqual(['one', 'other', 'order']);
+  });
+
+  test('are in the order of their places, also where the later transaction is complete first', async () => {
+    const rows = new PageRows();
+    const [one, other] = [rows.begin(), rows.begin()];
+    await one.tx.add(row('a'));
+    await other.tx.add(row('b'));
+    other.complete();
+    one.complete();
+    expect(ids(await rows.begin().tx.rows('handler', ['order']))).toEqual(['a', 'b']);
   });
 
   test('that were cleared meanwhile do not come back, and new ones do', async () => {

@@ -1,5 +1,11 @@
-import { describe, expect, test } from 'vitest';
-import { keepResultMs, keysOf, noLinks, refersTo } from '../../src/outbox/store/linked.ts';
+import { describe, expect, test, vi } from 'vitest';
+import {
+  keepResultMs,
+  keysOf,
+  noLinks,
+  refersTo,
+  type RowLinks,
+} from '../../src/outbox/store/linked.ts';
 import { inMemory, joinRows, pageFence, PageRows } from '../../src/outbox/store/memory.ts';
 import {
   laneOf,
@@ -15,7 +21,7 @@ import {
   unplace,
   untried,
 } from '../../src/outbox/store/row.ts';
-import { RowStore } from '../../src/outbox/store/row-store.ts';
+import { alsoChanged, RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Backend, Fence } from '../../src/outbox/store/schema.ts';
 import { applyChange, type Change, replan, shift } from '../../src/outbox/store/transitions.ts';
 
@@ -41,20 +47,22 @@ const ofPage = (id: string, more: Partial<NewRow> = {}): Unplaced =>
 const scoped = { scope: 'cart', blocks: 'cart' };
 
 /** A store of rows on a disk and in its page, which are one transaction. */
-function createStore() {
+function createStore(links: RowLinks = noLinks) {
+  const durabilities: string[] = [];
   let last = 0;
   const disk = inMemory(new Map(), new Map(), () => (last += 1));
   const page = new PageRows();
   const backend: Backend = {
     read: (work) => work(joinRows(disk, page.begin().tx, false)),
     async write(durability, work) {
+      durabilities.push(durability);
       const { tx, complete } = page.begin();
       const result = await work(joinRows(disk, tx, durability === 'page'));
       complete();
       return result;
     },
   };
-  return { store: new RowStore(backend), page, disk };
+  return { store: new RowStore(backend, links), page, disk, durabilities };
 }
 type World = ReturnType<typeof createStore>;
 
@@ -203,6 +211,185 @@ describe('a row of the page moves to the disk', () => {
     expect(await store.clears()).toEqual([]);
     for (let nth = 1; nth <= 11; nth += 1) await store.clear(`${nth}`);
     expect(await store.clears()).toEqual(['2', '3', '4', '5', '6', '7', '8', '9', '10', '11']);
+  });
+});
+
+describe('a write', () => {
+  const again: Change = {
+    kind: 'again',
+    nextRetryAt: 5000,
+    decidedAt: 1000,
+    attempts: 1,
+    isInDoubt: false,
+    error: undefined,
+  };
+  type Write = (world: World, seq: number, fence: Fence) => Promise<unknown>;
+  const writes: readonly (readonly [name: string, onDisk: string, inPage: string, write: Write])[] =
+    [
+      ['of a claim', 'relaxed', 'page', (world, seq, fence) => world.store.claim(seq, fence, 1000)],
+      [
+        'of a request with a key',
+        'relaxed',
+        'page',
+        async (world, seq, fence) =>
+          world.store.recordRequest(await claim(world, seq, fence), fence, { attempts: 1 }),
+      ],
+      [
+        'of a request without a key',
+        'strict',
+        'page',
+        async (world, seq, fence) =>
+          world.store.recordRequest(await claim(world, seq, fence), fence, { isUnkeyed: true }),
+      ],
+      [
+        'of an end',
+        'strict',
+        'page',
+        async (world, seq, fence) =>
+          world.store.recordEnd(await claim(world, seq, fence), fence, again, 1000),
+      ],
+      ['of times', 'relaxed', 'page', ({ store }, _, fence) => store.setBack(fence, 0, 1000)],
+      ['of a sign', 'relaxed', 'page', ({ store }, _, fence) => store.sign(fence, 1000)],
+      [
+        'of what follows',
+        'relaxed',
+        'page',
+        async ({ store }) => store.follow((await store.find('1')) as Row, 1000),
+      ],
+      [
+        'of a user who sends again',
+        'strict',
+        'strict',
+        ({ store }, _, f) => store.revive('1', f, 1),
+      ],
+      ['of a user who discards', 'strict', 'strict', ({ store }) => store.discard('1', 1000)],
+      ['of a result that is read', 'relaxed', 'relaxed', ({ store }) => store.acknowledge('1')],
+      ['of results that are old', 'relaxed', 'relaxed', ({ store }) => store.sweep(1000)],
+      ['of a clear', 'strict', 'strict', ({ store }) => store.clear('one')],
+      ['of nothing, to read clears', 'relaxed', 'relaxed', ({ store }) => store.clears()],
+      ['of a new owner', 'relaxed', 'relaxed', ({ store }) => store.adopt(tabA, 'a1', 1000)],
+    ];
+
+  test.each(writes)('%s is %s on the disk, and %s for a row of the page', async (...given) => {
+    const [, onDisk, inPage, write] = given;
+    const [disk, page] = [createStore(), createStore()];
+    const { seq } = (await disk.store.add(row('1'), tabA, 1000)) as Row;
+    await write(disk, seq, tabA);
+    await write(page, (await page.store.addToPage(ofPage('1'), 1000)).seq, pageFence);
+    expect(disk.durabilities[0]).toBe('strict');
+    expect(page.durabilities[0]).toBe('page');
+    expect([disk.durabilities.at(-1), page.durabilities.at(-1)]).toEqual([onDisk, inPage]);
+  });
+});
+
+test('all rows come, a hundred at a time', async () => {
+  const { store } = createStore();
+  for (let nth = 0; nth < 250; nth += 1) await store.add(row(`${nth}`), tabA, 1000);
+  const list = vi.spyOn(store, 'list');
+  const ids: string[] = [];
+  for await (const { id } of store.all('pending')) ids.push(id);
+  expect(ids).toEqual(Array.from({ length: 250 }, (_, nth) => `${nth}`));
+  expect(list.mock.calls.map(([, from, limit]) => [from, limit])).toEqual([
+    [0, 100],
+    [100, 100],
+    [200, 100],
+  ]);
+  ids.length = 0;
+  for await (const { id } of store.all('dead')) ids.push(id);
+  expect(ids).toEqual([]);
+});
+
+test('more results than a page of them are forgotten at once', async () => {
+  const { store, disk } = createStore();
+  for (let nth = 0; nth < 150; nth += 1)
+    await disk.add({ ...row(`${nth}`), ...stateless, state: 'done', doneAt: nth, result: 1 });
+  expect(await store.sweep(149 + keepResultMs)).toBe(true);
+  expect(await disk.count()).toBe(1);
+  expect(await store.sweep(150 + keepResultMs)).toBe(false);
+});
+
+describe('rows that refer to the answer of another', () => {
+  const follower = { ...row('9'), seq: 9 } as Row;
+  const createLinked = (more: Partial<RowLinks> = {}) => {
+    const follow = vi.fn<RowLinks['follow']>(async () => [follower]);
+    return { ...createStore({ ...noLinks, follow, ...more }), follow };
+  };
+  const ended = { attempts: 1, isInDoubt: false, error: undefined };
+  const dead: Change = { ...ended, kind: 'dead', reason: 'refused', isBlocking: false };
+  const again: Change = { ...ended, kind: 'again', nextRetryAt: 5000, decidedAt: 1000 };
+  const done: Change = { kind: 'done', result: 7, data: 7, isKept: true };
+
+  test.each<[string, Change, { readonly data?: unknown } | undefined]>([
+    ['a result', done, done],
+    ['a dead letter', dead, undefined],
+  ])('follow %s', async (_, change, answer) => {
+    const world = createLinked();
+    await world.store.add(row('1'), tabA, 1000);
+    const claimed = await claim(world, 1, tabA);
+    world.follow.mockClear();
+    const settled = await world.store.recordEnd(claimed, tabA, change, 1000);
+    expect(settled?.followers).toEqual([follower]);
+    expect(world.follow.mock.calls.map(([, ...given]) => given)).toEqual([
+      [settled?.row, 'a', 1000, answer],
+    ]);
+  });
+
+  test.each<[string, Change]>([
+    ['another attempt', again],
+    ['a result that is not kept', { ...done, isKept: false }],
+    ['a result that is read, and not needed', { ...done, isRead: true }],
+  ])('do not follow %s', async (_, change) => {
+    const world = createLinked();
+    await world.store.add(row('1'), tabA, 1000);
+    const claimed = await claim(world, 1, tabA);
+    world.follow.mockClear();
+    const settled = await world.store.recordEnd(claimed, tabA, change, 1000);
+    expect(settled).not.toHaveProperty('followers');
+    expect(world.follow).not.toHaveBeenCalled();
+  });
+
+  test('are told of with the next of its scope', () => {
+    const one = { ...row('1'), seq: 1 } as Row;
+    expect(alsoChanged({ row: one, next: follower, followers: [one] })).toEqual([follower, one]);
+    expect(alsoChanged({ row: one, next: follower })).toEqual([follower]);
+    expect(alsoChanged({ row: one, next: undefined, followers: [one] })).toEqual([one]);
+    expect(alsoChanged({ row: one, next: undefined })).toEqual([]);
+  });
+
+  test('are not kept as they are where that answer has come meanwhile', async () => {
+    const isOutdated = vi.fn<RowLinks['isOutdated']>(async () => true);
+    const { store } = createLinked({ isOutdated });
+    expect(await store.add(row('1'), tabA, 1000, undefined, false)).toBe('outdated');
+    expect(await store.find('1')).toBe(undefined);
+    expect(await store.add(row('1'), tabA, 1000)).toMatchObject({ id: '1' });
+    expect(isOutdated).toHaveBeenCalledTimes(1);
+    isOutdated.mockResolvedValue(false);
+    expect(await store.add(row('2'), tabA, 1000, undefined, false)).toMatchObject({ id: '2' });
+  });
+
+  test('need its result after it was read; what is not done has none', async () => {
+    const keepAnswer = vi.fn<RowLinks['keepAnswer']>(
+      (known) => ({ ...known, isRead: true }) as Row,
+    );
+    const { store, disk } = createLinked({ keepAnswer });
+    const result = { ...stateless, state: 'done', doneAt: 1000, result: 1 } as const;
+    await disk.add({ ...row('1'), ...result });
+    await store.acknowledge('1');
+    expect(await store.find('1')).toMatchObject({ state: 'done', isRead: true });
+    await store.add(row('2'), tabA, 1000);
+    await store.discard('2', 1000);
+    expect(await store.find('2')).toBe(undefined);
+    expect(keepAnswer).toHaveBeenCalledTimes(1);
+  });
+
+  test('are brought up to date after a change of the row alone', async () => {
+    const { store } = createLinked();
+    const first = (await store.add(row('1', scoped), tabA, 1000)) as Row;
+    expect(await store.follow(first, 2000)).toEqual({
+      row: first,
+      next: first,
+      followers: [follower],
+    });
   });
 });
 
