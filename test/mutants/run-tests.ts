@@ -52,8 +52,8 @@ export interface Found {
   readonly left: number;
 }
 
-/** A worker that is silent for so long has hung in a mutant: no test takes as long. */
-const silenceMs = 90_000;
+/** A worker that is silent for so long has hung in a mutant: no file of tests takes as long, also on a busy machine. */
+const silenceMs = 300_000;
 
 /** Runs the tests of a folder against its mutants, from where the last run has ended. */
 export async function runFolder(folder: Folder, until: number): Promise<Found> {

@@ -106,7 +106,6 @@ export interface TestBrowser {
 
 const api = 'https://api.example';
 const otherApi = 'https://keyed.example';
-let browsers = 0;
 
 /** All that needs no time is done: what was asked of the database, too. */
 export async function settle(): Promise<void> {
@@ -139,8 +138,8 @@ function createBrowserClock(): VirtualClock {
 
 /** A browser with a database of its own. */
 export function createBrowser({ clock = createBrowserClock(), seed = 1 } = {}): TestBrowser {
-  browsers += 1;
-  const name = `outbox ${browsers}`;
+  // All tests of a process share their databases, however often they are run in it.
+  const name = `outbox ${crypto.randomUUID()}`;
   const ears = new Map<object, (message: unknown) => void>();
   const locks = createLocks(setImmediate);
   const arrivals: Arrival[] = [];

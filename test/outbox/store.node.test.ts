@@ -8,13 +8,9 @@ import { openIndexedDb } from '../../src/outbox/store/disk.ts';
 import { createMemoryBackend } from './memory-backend.ts';
 import { createVirtualClock } from '../core/origin/virtual-clock.ts';
 
-let databases = 0;
-const openIdb = async (): Promise<Backend> => {
-  databases += 1;
-  const name = `store ${databases}`;
-  const clock = createVirtualClock();
-  return openIndexedDb(name, clock);
-};
+// The same databases are there where the tests are run once more in one process.
+const openIdb = (): Promise<Backend> =>
+  openIndexedDb(`store ${crypto.randomUUID()}`, createVirtualClock());
 
 const tabA: Fence = { owner: 'a', token: 'a1' };
 const tabB: Fence = { owner: 'b', token: 'b1' };

@@ -125,8 +125,7 @@ export class ActionForm {
   readonly #pageLeft = (): void => {
     this.#leftAt ??= systemNow();
     const { endedAt = -Infinity } = this.#latest ?? {};
-    if (this.#foundKey !== undefined && this.#leftAt - endedAt < unseenMs)
-      this.#write({ unknown: this.#foundKey });
+    if (this.#leftAt - endedAt < unseenMs) this.#write({ unknown: this.#foundKey });
   };
 
   /** Another page of this tab may have sent it, when this one comes back from the back-forward cache. */
@@ -231,8 +230,8 @@ export class ActionForm {
    * content is another submission.
    */
   #freshen(key: string, content: string): string {
-    const [, sent = content] = this.#read().used.findLast(([used]) => used === key) ?? [];
-    return sent === content ? key : dateKey(createIdempotencyKey(), systemNow());
+    const sent = this.#read().used.findLast(([used]) => used === key);
+    return !sent || sent[1] === content ? key : dateKey(createIdempotencyKey(), systemNow());
   }
 
   /** @returns undefined if its answer is lost. */
@@ -265,9 +264,8 @@ export class ActionForm {
   /** Records at once that an outcome is known: the next page may be there before this one learns that it is left. */
   #recordFound(key: string, content: string): void {
     const used = [...this.#read().used, [key, content] as const].slice(-mostUsed);
-    const isLeft = this.#leftAt !== undefined;
-    this.#write({ unknown: isLeft ? key : undefined, used });
-    if (isLeft) systemClock.setTimeout(() => this.recordAnswer(key), stayedMs);
+    this.#write({ unknown: this.#leftAt === undefined ? undefined : key, used });
+    systemClock.setTimeout(() => this.recordAnswer(key), stayedMs);
     this.#foundKey = key;
   }
 
@@ -304,14 +302,15 @@ function parse(text: string | null): Kept {
   try {
     const kept = JSON.parse(text ?? '{}') as Readonly<Record<string, unknown>>;
     const { unknown, used } = kept;
-    const sentAt = kept['sentAt'] as number | undefined;
-    const isOld = sentAt !== undefined && systemNow() - sentAt > nativeMs;
+    const sentAt = kept['sentAt'] as number;
+    // False where there is none.
+    const isOld = systemNow() - sentAt > nativeMs;
     return {
       unknown: typeof unknown === 'string' && !isOld ? unknown : undefined,
       sentAt,
-      used: Array.isArray(used) ? (used as Kept['used']).filter(Array.isArray) : [],
+      used: [used].flat().filter(Array.isArray) as readonly unknown[] as Kept['used'],
     };
   } catch {
-    return { used: [] };
+    return parse(null);
   }
 }

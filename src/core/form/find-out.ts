@@ -1,7 +1,7 @@
 import { createJson } from '../fetch/json.ts';
 import { ageOf } from '../idempotency/key.ts';
 import type { Clock } from '../lib/clock.ts';
-import { startAlarm, unsettled, withLimit } from '../lib/timer.ts';
+import { startAlarm, withLimit } from '../lib/timer.ts';
 import type { Instance } from '../react-query/instance.ts';
 import type { FormObserver } from './observer.ts';
 import type { SafeSubmitOptions, UnknownSubmission } from './safe-submit.ts';
@@ -22,8 +22,8 @@ export async function findOut(
   const answer = await withLimit(
     instance,
     () => resolve({ idempotencyKey, variables, fetch, json: createJson(fetch) }),
-    () => unsettled('resolve'),
-  ).catch(() => 'unknown' as const);
+    Error,
+  ).catch(() => {});
   if (Object(answer) === answer && 'done' in (answer as object))
     return { status: 'done', data: (answer as { readonly done: unknown }).done };
   return { status: answer === 'not-done' ? answer : 'unknown' };

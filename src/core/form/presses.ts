@@ -47,7 +47,7 @@ export class Form {
   readonly #observer: FormObserver;
   readonly #listeners: Set<() => void> = new Set();
   readonly #serverState: SafeSubmitResult;
-  #options: FormOptions | undefined;
+  #options: Partial<FormOptions> = {};
   #state: SafeSubmitResult | undefined;
   /** The presses whose payload is being read. */
   readonly #reading: Set<{ readonly variables: unknown }> = new Set();
@@ -71,9 +71,7 @@ export class Form {
     this.#submissions = new Submissions(createTabStorage(), name);
     this.#observer = new FormObserver(client, this.#instance, `form ${name}`, this.#changed);
     this.#serverState = this.#show(undefined);
-    const { lifecycle } = this.#instance;
-    lifecycle.meet(client);
-    lifecycle.onSessionEnd(client, () => {
+    this.#instance.lifecycle.onSessionEnd(client, () => {
       this.#submissions.forget();
       if (!this.#isUnderWay) this.#latest = undefined;
       this.clear();
@@ -88,7 +86,7 @@ export class Form {
 
   readonly subscribe = (listener: () => void): (() => void) => {
     // Another page of this tab may have sent it, when this one comes back from the back-forward cache.
-    if (this.#listeners.size === 0) globalThis.addEventListener?.('pageshow', this.#changed);
+    globalThis.addEventListener?.('pageshow', this.#changed);
     this.#listeners.add(listener);
     this.#watch();
     return () => {
@@ -113,7 +111,6 @@ export class Form {
   clear(): void {
     this.#clearPresses();
     this.#observer.reset();
-    this.#changed();
   }
 
   readonly #changed = (): void => {
@@ -161,9 +158,9 @@ export class Form {
     const { operations, context } = this.#instance;
     const { session } = operations;
     // A submission that was over by then has no echo any more, however long the payload takes to read.
-    const { promise: ended, phase, echoUntil } = this.#latest ?? {};
-    const isOver = phase === 'over' && this.#pressedAt() >= (echoUntil ?? 0);
-    const over = isOver ? ended : undefined;
+    const latest = this.#latest;
+    const isOver = latest?.phase === 'over' && this.#pressedAt() >= latest.echoUntil;
+    const over = isOver ? latest : undefined;
     this.#reading.add(reading);
     this.#unread = undefined;
     this.#changed();
@@ -171,7 +168,7 @@ export class Form {
     try {
       const fingerprint = await fingerprintOfPayload(variables, context.freshFields);
       // Read only now: an effect may press before the effect that sets the options.
-      const payload = this.#options?.keepPayload ? toKept(variables) : undefined;
+      const payload = this.#options.keepPayload ? toKept(variables) : undefined;
       if (session.isOver) throw endedWithSession(operations.begin('mutation'), false, 'no');
       // Not awaited: from here on it is under way, and no longer being read.
       const promise = this.#begin(variables, fingerprint, payload, confirmedKey, over);
@@ -201,18 +198,18 @@ export class Form {
     fingerprint: string,
     payload: unknown,
     confirmedKey: string | undefined,
-    over: Promise<Ended> | undefined,
+    over: Latest | undefined,
   ): Promise<SubmitResult> {
     const latest = this.#latest;
     const isSame = latest?.fingerprint === fingerprint;
     if (latest?.phase === 'under way')
       return isSame ? latest.promise : Promise.resolve({ status: 'busy' });
-    if (confirmedKey === undefined && isSame && latest.promise !== over) return latest.promise;
+    if (confirmedKey === undefined && isSame && latest !== over) return latest.promise;
     // A question that is confirmed twice is sent once.
     const id = confirmedKey + fingerprint;
-    if (confirmedKey !== undefined && this.#confirmed?.id === id) return this.#confirmed.promise;
+    if (this.#confirmed?.id === id) return this.#confirmed.promise;
     const known = this.#submissions.read();
-    const { isChanged } = this.#submissions.inPage(known?.key ?? '');
+    const isChanged = known && this.#submissions.inPage(known.key).isChanged;
     const pressed = { fingerprint, confirmedKey, notDone: this.#notDone, isChanged };
     const plan = planSubmission(known, pressed, this.#instance.clock);
     this.#confirmation = undefined;
@@ -221,8 +218,7 @@ export class Form {
     this.#notDone = undefined;
     const submission = { ...plan.submission, payload };
     const promise = this.#run(fingerprint, () => this.#send(variables, submission, plan.wasSent));
-    if (confirmedKey !== undefined && submission.key !== confirmedKey)
-      this.#confirmed = { id, promise };
+    if (confirmedKey !== undefined) this.#confirmed = { id, promise };
     return promise;
   }
 
@@ -242,7 +238,7 @@ export class Form {
 
   /** Presses with this fingerprint belong to `work` until it ends. */
   #run(fingerprint: string, work: () => Promise<Ended>): Promise<Ended> {
-    let echoUntil = -Infinity;
+    let echoUntil = 0;
     const enter = (phase: Latest['phase']): void => {
       if (phase !== 'over' || this.#latest?.promise === promise)
         this.#latest = { fingerprint, promise, phase, echoUntil };
@@ -295,19 +291,20 @@ export class Form {
 
   /** Asks the API whether the unknown submission was done. */
   readonly #resolve = async (): Promise<'done' | 'not-done' | 'unknown'> => {
-    const known = this.#submissions.read();
+    const { sentBy } = this.#submissions.read() ?? {};
     const unknown = this.#findUnknown();
-    const { resolve } = this.#options ?? {};
-    if (!resolve || !known || !unknown || this.#isResolving) return 'unknown';
+    const { resolve } = this.#options;
+    if (!resolve || !unknown || this.#isResolving) return 'unknown';
     this.#isResolving = true;
     this.#changed();
     const found = await findOut(this.#observer.instance(), resolve, unknown);
     this.#isResolving = false;
     const now = this.#submissions.read();
     // It may have been sent again in the meantime.
-    const isSame = !this.#isUnderWay && now?.key === known.key && now.sentBy === known.sentBy;
-    if (isSame && found.status === 'not-done') this.#undo(known);
-    if (isSame && found.status === 'done') await this.#finish(known, found.data);
+    if (!this.#isUnderWay && now && now.sentBy === sentBy) {
+      if (found.status === 'not-done') this.#undo(now);
+      if (found.status === 'done') await this.#finish(now, found.data);
+    }
     this.#changed();
     return found.status;
   };

@@ -35,7 +35,6 @@ export async function sendSubmission(
   const sentBy = createIdempotencyKey();
   // Stored before anything is sent, so that the next page knows the key. An outbox stores its keys itself.
   submissions.write({ ...record, sentBy, ...(isKept && { isRepeatable: true }) });
-  submissions.remember(key, { variables });
   // An outbox prompts itself, until the entry is on the disk.
   const stay = isKept ? undefined : promptBeforeUnload();
   const submission = new TabSubmission(submissions, record, wasSent);
@@ -75,10 +74,7 @@ function undo(
   error: Error,
 ): Sent {
   submissions.undo(key);
-  if (before?.fingerprint !== fingerprint) {
-    submission.recordRefused();
-    return { status: 'failed', error };
-  }
+  if (before?.fingerprint !== fingerprint) return { status: 'failed', error };
   submissions.remember(before.key, { variables, error });
   submission.recordResent();
   return { status: 'unknown', error };
@@ -98,9 +94,8 @@ function isStuck(
     submissions.update(key, { expiresAt: createdAt });
   // The first press, and one that was not sent to its end, tell nothing about the next.
   if (!wasSent || kind === 'aborted' || decision?.reason === 'paused-too-long') return false;
-  submissions.update(key, { fruitless: fruitless + 1 });
-  const known = submissions.read();
-  return known?.key === key && known.isRepeatable === true && isFruitless(known);
+  const known = submissions.update(key, { fruitless: fruitless + 1 });
+  return !!known && isFruitless(known);
 }
 
 function warnOfNoKey(observer: FormObserver): void {

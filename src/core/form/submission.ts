@@ -76,10 +76,13 @@ export class Submissions {
     this.#put(submission);
   }
 
-  /** Changes the submission with this key, if it is still there. */
-  update(key: string, change: Partial<FormSubmission>): void {
+  /** Changes the submission with this key, if it is still there. @returns it as it is now. */
+  update(key: string, change: Partial<FormSubmission>): FormSubmission | undefined {
     const known = this.read();
-    if (known?.key === key) this.#put({ ...known, ...change });
+    if (known?.key !== key) return undefined;
+    const changed = { ...known, ...change };
+    this.#put(changed);
+    return changed;
   }
 
   /** Forgets the submission with this key, if it is still there, and the one before it. */
@@ -119,10 +122,11 @@ export class Submissions {
 function parse(text: string | null): FormSubmission | undefined {
   try {
     const submission = JSON.parse(text ?? '') as FormSubmission;
-    return isWhole(submission) ? submission : undefined;
+    if (isWhole(submission)) return submission;
   } catch {
-    return undefined;
+    // It is no JSON.
   }
+  return undefined;
 }
 
 function isWhole({ key, createdAt, fingerprint, steps = [], before }: FormSubmission): boolean {

@@ -80,7 +80,7 @@ export function inMemory(
       const [row] = find(index, range);
       return row && keyOf(row, index);
     },
-    count: async (index, range = [-Infinity, []]) =>
+    count: async (index, range = [-Infinity, [[]]]) =>
       index ? find(index, range).length : rows.size,
     page: async (index, key, after, limit) =>
       structuredClone(
@@ -151,7 +151,7 @@ export function joinRows(disk: Transaction, page: Transaction, isOfPage: boolean
     },
     count: async (...range) => (await disk.count(...range)) + (await page.count(...range)),
     async page(index, key, after, limit) {
-      const onDisk = after < firstPlace ? await disk.page(index, key, after, limit) : [];
+      const onDisk = await disk.page(index, key, after, limit);
       return [...onDisk, ...(await page.page(index, key, after, limit - onDisk.length))];
     },
     add: (row) => (isOwn(row.owner) ? page : disk).add(row),
@@ -180,8 +180,7 @@ function keyOf(row: Row, index: Index): Key | undefined {
   return (keys.length > 1 ? keys : keys[0]) as Key;
 }
 
-const rank = (key: Key | undefined): number =>
-  ['undefined', 'number', 'string', 'object'].indexOf(typeof key);
+const rank = (key: Key | undefined): number => ['number', 'string', 'object'].indexOf(typeof key);
 
 function compare(one: Key | undefined, other: Key | undefined): number {
   if (Array.isArray(one) && Array.isArray(other)) {

@@ -71,22 +71,62 @@ test('the tab keeps the last fifty keys', async () => {
   expect(used.map(([key]) => key)).toEqual(Array.from({ length: 50 }, (_, nth) => `k${nth + 1}`));
 });
 
-test('a press counts though the app stops its event, unless it is ten seconds old', async () => {
-  const { sent, call } = serve();
-  const element = document.body.appendChild(document.createElement('form'));
-  element.addEventListener('submit', (event) => event.stopPropagation());
-  const press = (): boolean => element.dispatchEvent(new Event('submit', { bubbles: true }));
-  await form.send(fieldsOf('k1'), call);
-  await vi.advanceTimersByTimeAsync(999);
-  press();
-  await vi.advanceTimersByTimeAsync(9999);
-  await form.send(fieldsOf('k2'), call);
-  expect(sent).toEqual(['k1 lamp']);
-  press();
-  await vi.advanceTimersByTimeAsync(10_000);
-  await form.send(fieldsOf('k2'), call);
-  expect(sent).toEqual(['k1 lamp', 'k2 lamp']);
-  element.remove();
+test.each([
+  ['9.999 seconds', 9999, ['k1 lamp']],
+  ['ten seconds', 10_000, ['k1 lamp', 'k2 lamp']],
+])(
+  'a press that is %s old when it is sent counts or not, also where the app stops its event',
+  async (_, oldMs, all) => {
+    const { sent, call } = serve();
+    const element = document.body.appendChild(document.createElement('form'));
+    element.addEventListener('submit', (event) => event.stopPropagation());
+    await form.send(fieldsOf('k1'), call);
+    await vi.advanceTimersByTimeAsync(999);
+    element.dispatchEvent(new Event('submit', { bubbles: true }));
+    element.remove();
+    await vi.advanceTimersByTimeAsync(oldMs);
+    await form.send(fieldsOf('k2'), call);
+    expect(sent).toEqual(all);
+  },
+);
+
+test.each([
+  [9999, ['k1 lamp']],
+  [10_000, ['k1 lamp', 'k2 lamp']],
+])(
+  'where the clock is set back by %i ms, a press belongs to an answer, or no longer',
+  async (byMs, all) => {
+    const { sent, call } = serve();
+    await form.send(fieldsOf('k1'), call);
+    vi.setSystemTime(Date.now() - byMs);
+    await form.send(fieldsOf('k2'), call);
+    expect(sent).toEqual(all);
+  },
+);
+
+test.each([
+  [60_000, 'k1'],
+  [60_001, undefined],
+])(
+  'a key that the browser has sent without JavaScript %i ms ago has %s as unknown',
+  (agoMs, key) => {
+    const kept = { unknown: 'k1', sentAt: Date.now() - agoMs };
+    sessionStorage.setItem(`steadfetch.form.\0${name}`, JSON.stringify(kept));
+    expect([form.unknownKey(), form.keyFor('k2')]).toEqual([key, key ?? 'k2']);
+  },
+);
+
+test('a page that is left while a press is under way, or after it was not found out, keeps its key as unknown', async () => {
+  const { call } = serve(() => Promise.reject(new TypeError('cut')));
+  const state = form.send(fieldsOf('k1'), call, { maxRetries: 1 });
+  await vi.advanceTimersByTimeAsync(0);
+  fire('pagehide');
+  expect([form.unknownKey(), new ActionForm(name).unknownKey()]).toEqual([undefined, 'k1']);
+  fire('pageshow');
+  await vi.advanceTimersByTimeAsync(375);
+  expect(await state).toEqual(unknown);
+  fire('pagehide');
+  expect([form.unknownKey(), new ActionForm(name).unknownKey()]).toEqual(['k1', 'k1']);
 });
 
 test.each([

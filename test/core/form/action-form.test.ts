@@ -204,8 +204,10 @@ test.each([
     await form.send(fieldsOf('k1'), call);
     await vi.advanceTimersByTimeAsync(afterMs);
     fire('beforeunload', false);
-    // The page stays until the next one answers.
+    expect(open().unknownKey()).toBe(isUnseen ? 'k1' : undefined);
+    // The page stays for a while: for a download, or until the next one answers.
     await vi.advanceTimersByTimeAsync(5000);
+    expect(open().unknownKey()).toBe(undefined);
     fire('pagehide', false);
     expect([open().unknownKey(), open().keyFor('k2')]).toEqual(
       isUnseen ? ['k1', 'k1'] : [undefined, 'k2'],
@@ -233,10 +235,10 @@ test('a page listens to being left only while it sends, for the sake of the back
   vi.spyOn(globalThis, 'addEventListener').mockImplementation((type, listener) => {
     if (type === 'beforeunload') listening.add(listener);
   });
-  vi.spyOn(globalThis, 'removeEventListener').mockImplementation((_, listener) => {
-    listening.delete(listener);
+  vi.spyOn(globalThis, 'removeEventListener').mockImplementation((type, listener) => {
+    if (type === 'beforeunload') listening.delete(listener);
   });
-  const { call } = answering(done(1));
+  const { call } = answering(done(1), done(2));
   const page = open();
   expect(listening.size).toBe(0);
   const both = [page.send(fieldsOf('k1'), call), page.send(fieldsOf('k1'), call)];
@@ -246,6 +248,10 @@ test('a page listens to being left only while it sends, for the sake of the back
   expect(listening.size).toBe(0);
   await page.send(fieldsOf('next'), call);
   expect(listening.size).toBe(0);
+  await page.send(fieldsOf('k2', 'a chair'), call);
+  void page.send(fieldsOf('k3', 'a table'), () => new Promise<never>(() => {}));
+  await vi.advanceTimersByTimeAsync(300);
+  expect(listening.size).toBe(1);
 });
 
 test('a page that comes back from the back-forward cache takes its call for lost, and sends again', async () => {
@@ -264,9 +270,23 @@ test('a page that comes back from the back-forward cache takes its call for lost
   expect(sent).toEqual(['k1 a lamp']);
 });
 
-test('what somebody else has written into the storage is ignored', () => {
-  sessionStorage.setItem(`steadfetch.form.\0${name}`, '{"unknown":1,"used":2');
-  expect(form.keyFor('k1')).toBe('k1');
+test.each([
+  'no JSON',
+  'null',
+  '7',
+  '{"unknown":1,"used":2}',
+  '{"used":[1,null,{"k1":"a lamp"}]}',
+  '{"used":{"0":["k1","a lamp"]}}',
+])('what somebody else has written into the storage is ignored: %s', async (text) => {
+  const stored = `steadfetch.form.\0${name}`;
+  sessionStorage.setItem(stored, text);
+  expect([form.unknownKey(), form.keyFor('k1')]).toEqual([undefined, 'k1']);
+  const { sent, call } = answering(done(1));
+  await form.send(fieldsOf('k1'), call);
+  expect(sent).toEqual(['k1 a lamp']);
+  expect(JSON.parse(sessionStorage.getItem(stored) ?? '')).toEqual({
+    used: [['k1', expect.any(String)]],
+  });
 });
 
 test('a form without a key is a TypeError, and not sent', async () => {

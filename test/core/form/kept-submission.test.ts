@@ -142,6 +142,42 @@ test('after a reload, the form hears that the outbox has delivered its order, wi
   expect(new Set(keys).size).toBe(1);
 });
 
+test('a press after a reload, and the delivery of what was pressed before, are one success', async () => {
+  browser.server.rule = (arrival) => arrival.cut();
+  expect(await press('order')).toEqual(['under way']);
+  tab.crash();
+  openTab();
+  show('order');
+  expect(await press('order')).toEqual(['under way']);
+  browser.server.rule = (arrival) => arrival.answer(201, { id: 7 });
+  await browser.pass(60_000, 1000);
+  expect(show('order')).toMatchObject({ unknown: undefined, status: 'success', data: { id: 7 } });
+  expect(tab.client.getMutationCache().getAll()).toHaveLength(1);
+});
+
+test.each<[string, (known: object) => string]>([
+  ['another order', (known) => JSON.stringify({ ...known, key: 'another' })],
+  ['none', () => ''],
+])(
+  'a delivery is of the order that it was of, where another page of the tab knows %s by then',
+  async (_, change) => {
+    browser.server.rule = (arrival) => arrival.cut();
+    expect(await press('order')).toEqual(['under way']);
+    const name = 'steadfetch.form.checkout';
+    const text = change(JSON.parse(sessionStorage.getItem(name) ?? '') as object);
+    tab.crash();
+    openTab();
+    show('order');
+    sessionStorage.setItem(name, text);
+    browser.server.rule = (arrival) => arrival.answer(201, { id: 7 });
+    await browser.pass(60_000, 1000);
+    expect(browser.server.arrivals.length).toBeGreaterThan(1);
+    expect(sessionStorage.getItem(name)).toBe(text);
+    expect(show('order').status).toBe('idle');
+    sessionStorage.removeItem(name);
+  },
+);
+
 test('a form that comes after the outbox has delivered its order says so', async () => {
   browser.server.rule = (arrival) => arrival.cut();
   expect(await press('order')).toEqual(['under way']);

@@ -2,6 +2,7 @@ import { QueryClient } from '@tanstack/react-query';
 import { createSteadfetch, mutationOptions } from 'steadfetch';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { forgetForms, openForm } from '../../../src/core/form/form.ts';
+import { instanceOf } from '../../../src/core/react-query/instance.ts';
 import { noOrigin } from '../../setup/no-origin.ts';
 
 beforeEach(() => sessionStorage.clear());
@@ -26,6 +27,27 @@ test('a form of one name is one form, until the forms of its client are forgotte
 test.each(['', 7, undefined])('%j is no name', (name) => {
   expect(() => openForm(createClient(), name as string)).toThrow(
     /^useSafeSubmit: form is .*, and must be a name\.$/,
+  );
+});
+
+test('a client without an instance is an Error, unless the mutation has one, and is warned about', () => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue();
+  const missing = /^useSafeSubmit: this QueryClient /;
+  expect(() => openForm(new QueryClient(), 'checkout')).toThrow(missing);
+  warn.mockClear();
+  const other = instanceOf(createClient(), 'test');
+  expect(openForm(new QueryClient(), 'checkout', other).getState().status).toBe('idle');
+  expect(warn.mock.calls).toEqual([
+    [expect.stringMatching(/^\[steadfetch\] useSafeSubmit: this QueryClient /)],
+  ]);
+  warn.mockRestore();
+});
+
+test('a mutationFn that is not ours is a TypeError', () => {
+  const form = openForm<number, Error, void, unknown>(createClient(), 'checkout');
+  const mutation = { mutationFn: async () => 1 };
+  expect(() => form.setOptions({ form: 'checkout', mutation })).toThrow(
+    'useSafeSubmit: mutationFn is a function, and must be that of mutationOptions.',
   );
 });
 

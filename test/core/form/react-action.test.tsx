@@ -3,7 +3,8 @@ import { Component, type ReactNode } from 'react';
 import { renderToString } from 'react-dom/server';
 import { KeyField, useSafeAction } from 'steadfetch/react';
 import { type ActionState, createActionState } from 'steadfetch/server';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { openActionForm } from '../../../src/core/form/action-form.ts';
 
 // Not run with React 18, which has no useActionState.
 
@@ -12,7 +13,9 @@ beforeEach(() => {
   // Each wait is three quarters of its step: 375, 750 and 1500 ms.
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
 });
-afterEach(() => {
+afterEach(async () => {
+  // React ties the actions of all roots together: one that is under way would hold those of the next test.
+  await pause(60_000);
   vi.useRealTimers();
   vi.restoreAllMocks();
 });
@@ -149,15 +152,16 @@ test('a refused form keeps what was typed, and goes again', async () => {
 });
 
 test('an action that throws on purpose reaches the error boundary', async () => {
+  const form = `throwing ${crypto.randomUUID()}`;
   const notFound = Object.assign(new Error('none'), { digest: 'NEXT_HTTP_ERROR_FALLBACK;404' });
   const action = async (): Promise<never> => {
     throw notFound;
   };
   function Form() {
-    const { formProps } = useSafeAction<never>(action, createActionState(), { form: 'x' });
+    const { formProps } = useSafeAction<never>(action, createActionState(), { form });
     return (
       <form {...formProps}>
-        <KeyField state={{ key: 'k1' }} form="x" />
+        <KeyField state={{ key: 'k1' }} form={form} />
         <button>Order</button>
       </form>
     );
@@ -184,6 +188,7 @@ test('an action that throws on purpose reaches the error boundary', async () => 
 
 /** What a server renders, in this document, with its script run as a browser does. */
 function parse(form: string, state: { readonly key: string; readonly submission?: string }) {
+  onTestFinished(() => document.body.replaceChildren());
   document.body.innerHTML = renderToString(
     <form>
       <KeyField state={state} form={form} />
@@ -224,9 +229,12 @@ test('the state of the page that answers ends it, with and without JavaScript', 
   expect(parse(form, { key: 'k5' }).key()).toBe('k5');
 });
 
-test('a name cannot end the script', () => {
-  const html = renderToString(<KeyField state={{ key: 'k1' }} form="</script><b>" />);
+test('a name cannot end the script, and is the same for the page that has its JavaScript', () => {
+  const form = `</script><b> ${crypto.randomUUID()}`;
+  const html = renderToString(<KeyField state={{ key: 'k1' }} form={form} />);
   expect(html).not.toContain('</script><b>');
+  parse(form, { key: 'k1' }).submit();
+  expect(openActionForm(form).keyFor('k2')).toBe('k1');
 });
 
 test('a page that is rendered by the browser has no script', () => {

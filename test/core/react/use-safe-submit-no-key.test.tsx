@@ -80,6 +80,19 @@ describe.each(Object.entries(ways))(
   },
 );
 
+test('an unknown outcome without a key is warned about, too', async () => {
+  const rig = createFormRig();
+  rig.book.plan('lost answer');
+  expect(await press(rig, open(rig, ways['another client'] as Send))).toMatchObject({
+    status: 'unknown',
+  });
+  expect(warnings()).toEqual([
+    expect.stringMatching(
+      /no request of this submission .*\/mutations\.md#what-the-mutationfn-gets/,
+    ),
+  ]);
+});
+
 test('the page that is left before the key has gone asks first', async () => {
   const rig = createFormRig();
   void open(rig, ways['another client'] as Send).press();

@@ -3,6 +3,7 @@ import { cleanup } from '@testing-library/react';
 import { idempotent, memoryStore, type MemoryTransaction } from 'steadfetch/server';
 import { describe, expect, test } from 'vitest';
 import type { Transport } from '../../../src/core/lib/clock.ts';
+import { mutationIdOf, mutationStatusesOf } from '../../../src/core/react-query/status/mutation.ts';
 import { createFormRig, type FormRig, type Payload, type Receipt } from './form-rig.tsx';
 import { createOrderBook } from './order-book.ts';
 
@@ -101,6 +102,8 @@ describe('a refusal whose answer was lost', () => {
     });
     await rig.time.settle();
     expect(form.last()).toMatchObject({ status: 'error', unknown: undefined });
+    const statuses = mutationStatusesOf(rig.client, 'test');
+    expect(statuses.getState(mutationIdOf(form.last().target)).status).toBe('failed');
     expect(await form.pressAndWait()).toMatchObject({ status: 'succeeded' });
     expect(shop.keys.map((key) => key === shop.keys[0])).toEqual([true, true, false]);
     expect(shop.orders).toHaveLength(1);
