@@ -214,13 +214,23 @@ export function ownDelay(failureCount: number, retried: Retried): number {
 }
 
 /** A single failure of a healthy origin that may pass at once. */
-function isGlitch({ failure, reason, operation, context }: FailedAttempt): boolean {
+function isGlitch(failed: FailedAttempt): boolean {
+  const { failure, reason, operation, context } = failed;
   const { kind, status, retryAfterMs } = failure;
   const isFirst = operation.retriedFor.length === 0 && retryAfterMs === undefined;
   // 529 says that the server is overloaded already: no fast retry.
   const isTransient = kind === 'network' || (reason === 'unavailable' && status !== 529);
   // The app's own `retry` would count it as one of few, all of which are needed to reach as far as React Query's.
-  return !!context.isAlone && !context.isCounted && isFirst && isTransient;
+  return !!context.isAlone && !keepsPace(failed) && isFirst && isTransient;
+}
+
+/**
+ * Whether the retry waits as React Query's own does, so that it reaches as far: no pause follows that would reach
+ * further, because the app's own `retry` counts the attempts, or nothing is paused for this failure, or it is the only one.
+ */
+function keepsPace({ context, operation, policy }: FailedAttempt): boolean {
+  const isOfQuery = context.isUnpaused || policy.maxRetries === 1;
+  return !!context.isCounted || (isOfQuery && operation.kind === 'query');
 }
 
 /** The wait without Retry-After and limits, in milliseconds. */
@@ -230,13 +240,12 @@ function drawBackoff(failed: FailedAttempt): number {
   const { isCounted, random } = context;
   const baseMs = isGlitch(failed) ? Math.min(policy.baseMs, fastRetryMs) : policy.baseMs;
   const retry = isCounted ? operation.attempt : Math.max(1, spent);
-  const isUnpaused =
-    (isCounted || (context.isUnpaused && operation.kind === 'query')) && policy.backoff === 'full';
-  const backoff = isUnpaused ? 'none' : policy.backoff;
+  const hasPace = keepsPace(failed) && policy.backoff === 'full';
+  const backoff = hasPace ? 'none' : policy.backoff;
   const { previousBackoffMs } = operation;
   // Field by field: spreading the policy takes several times as long.
   const stepMs = backoffDelay({ backoff, baseMs, factor, capMs, retry, previousBackoffMs }, random);
-  return isUnpaused ? spreadWait(stepMs + owedMs(operation, policy.baseMs), random) : stepMs;
+  return hasPace ? spreadWait(stepMs + owedMs(operation, policy.baseMs), random) : stepMs;
 }
 
 function drawWait(failed: FailedAttempt): Wait {

@@ -73,7 +73,7 @@ describe('mergeDefaultOptions(steady, yours)', () => {
   test('a number of retries is that of the policy: a 503 is sent as often, a 404 once', async () => {
     const rig = mergedRig({ queries: { retry: 1 } });
     rig.server.plan('/a', 503, 503, 503);
-    expect(await timesWith(rig)).toEqual([0, 500]);
+    expect(await timesWith(rig)).toEqual([0, 1025]);
     rig.server.unplan('/a');
     rig.server.plan('/a', 404, 404);
     expect(await timesWith(rig)).toHaveLength(3);
@@ -127,7 +127,7 @@ describe('mergeDefaultOptions(steady, yours)', () => {
         }),
     );
     rig.server.plan('/a', 503, 503, 503);
-    expect(await timesWith(rig)).toEqual([0, 500]);
+    expect(await timesWith(rig)).toEqual([0, 1025]);
   });
 
   test('a name that is not one of React Query is an error', () => {

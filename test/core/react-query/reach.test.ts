@@ -49,3 +49,28 @@ test.each(
   const sentAt = [0, 1025, 3075, 7175];
   expect(shownAt).toBe(sentAt.find((at) => at >= forMs));
 });
+
+test.each([
+  ['retry: 1 of its own', { retry: 1 }],
+  ['maxRetries: 1', {}, { maxRetries: 1 }],
+] as const)('a 503 for 900 ms is outlived by a query with %s', async (_, options, policy?) => {
+  const rig = createRig({
+    fetch: async () =>
+      new Response(
+        rig.elapsed() < 900 ? '' : '"data"',
+        rig.elapsed() < 900 ? { status: 503 } : json,
+      ),
+  });
+  let shownAt: number | undefined;
+  new QueryObserver(rig.client, {
+    queryKey: ['item'],
+    queryFn: async ({ signal }) => rig.steady.json<string>(url, { signal }),
+    ...options,
+    ...(policy && rig.steady.queryPolicy(policy)),
+  }).subscribe(({ data, error }) => {
+    expect(error).toBe(null);
+    if (data) shownAt ??= rig.elapsed();
+  });
+  await rig.time.advance(20_000);
+  expect(shownAt).toBe(1025);
+});

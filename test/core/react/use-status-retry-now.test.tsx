@@ -159,11 +159,11 @@ test('after the failure it begins a new operation', async () => {
   const rig = createRig({ policy: { maxRetries: 1 } });
   rig.server.plan('/products', 503, 503, 503, { body: 'Tea' });
   const { retryNow: press, last } = showProducts(rig);
-  await rig.time.advance(1000);
+  await rig.time.advance(2000);
   expect(last().status).toBe('failed');
   press();
   await rig.time.advance(10_000);
-  expect(rig.server.times()).toEqual([0, 500, 1000, 1500]);
+  expect(rig.server.times()).toEqual([0, 1025, 2000, 3025]);
   expect(screen.getByText('success idle Tea')).toBeDefined();
 });
 

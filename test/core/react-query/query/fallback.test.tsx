@@ -131,17 +131,17 @@ test.each([
 });
 
 test.each([
-  ['retries, said at once', 'max-retries', 503, () => undefined, { maxRetries: 1 }],
-  ['retries, said after two seconds', 'max-retries', 503, () => later(2000), { maxRetries: 1 }],
-  ['deadline', 'deadline', 503, () => undefined, { deadlineMs: 1200 }],
+  ['retries, said at once', 'max-retries', 1025, () => undefined, { maxRetries: 1 }],
+  ['retries, said after two seconds', 'max-retries', 1025, () => later(2000), { maxRetries: 1 }],
+  ['deadline', 'deadline', 500, () => undefined, { deadlineMs: 1200 }],
 ])(
   'where there is none, the decision to stop stands (%s): nothing more is sent or said',
-  async (_what, reason, code, given, policy) => {
+  async (_what, reason, retriedAt, given, policy) => {
     const rig = createRig();
-    rig.server.plan('/prices', code, code, code, code);
+    rig.server.plan('/prices', 503, 503, 503, 503);
     const { story, status } = show(rig, { fallback: given, ...policy });
     await rig.time.advance(20_000);
-    expect(rig.server.times('/prices')).toEqual([0, 500]);
+    expect(rig.server.times('/prices')).toEqual([0, retriedAt]);
     expect(story.at(-1)).toMatch(/error undefined stale$/);
     expect(status()).toMatchObject({ status: 'failed', reason, attempt: 2 });
     const decisions = rig.events.filter(({ type }) => type === 'decision');

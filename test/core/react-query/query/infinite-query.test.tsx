@@ -73,7 +73,7 @@ test('fetchNextPage ends in its error, and the pages that are there stay', async
   await rig.time.advance(10_000);
   expect(requests(rig).slice(1)).toEqual([
     ['GET /pages/1', 0],
-    ['GET /pages/1', 500],
+    ['GET /pages/1', 1025],
   ]);
   expect(screen.getByText('error idle 1')).toBeDefined();
   expect(pages.get().isFetchNextPageError).toBe(true);

@@ -79,7 +79,7 @@ describe('composePersister(steady, own)', () => {
       ...composePersister(rig.steady, storing(new Map())),
     };
     await fetchWith(rig, own);
-    expect(rig.server.times()).toEqual([0, 1200]);
+    expect(rig.server.times()).toEqual([0, 1725]);
   });
 
   test('gets the context as React Query makes it, and its own query', async () => {
