@@ -51,48 +51,30 @@ interface Granted {
 
 type Used = Pick<Policy, keyof typeof retryDefaults | 'shouldRetry'>;
 
-/** An option that is no number, or is negative, counts as not given, so that no delay is NaN. */
-const withDefaults = (own: RetryPolicyOptions): Used => ({
-  ...retryDefaults,
-  ...Object.fromEntries(
-    Object.entries(own).filter(
-      ([, value]) => typeof value === 'function' || (value as number) >= 0,
-    ),
-  ),
-});
-
 /** How many queries that wait for a retry are remembered. */
 const maxGranted = 500;
 
-/** The queries that wait for a retry, in the order in which it was granted. */
-class GrantedRetries {
-  readonly #deadlineMs: number;
-  readonly #all: Set<Granted> = new Set();
-
-  constructor(deadlineMs: number) {
-    this.#deadlineMs = deadlineMs;
+/**
+ * Finds the query that has failed, and removes it. React Query does not name it. Of the queries whose attempt may have
+ * failed now, the one that began last is chosen, so that no deadline ends early.
+ *
+ * @param all - The queries that wait for a retry, in the order in which it was granted.
+ */
+function takeGranted(
+  all: Set<Granted>,
+  deadlineMs: number,
+  failureCount: number,
+  nowMs: number,
+): Granted | undefined {
+  let found: Granted | undefined;
+  for (const one of all) {
+    const isPossible = one.failureCount === failureCount && one.retryAt <= nowMs;
+    if (isPossible && (!found || one.startedAt >= found.startedAt)) found = one;
+    // The query is gone.
+    if (nowMs > one.retryAt + deadlineMs || all.size > maxGranted) all.delete(one);
   }
-
-  add(granted: Granted): void {
-    this.#all.add(granted);
-  }
-
-  /**
-   * Finds the query that has failed, and removes it. React Query does not name it. Of the queries whose attempt may have
-   * failed now, the one that began last is chosen, so that no deadline ends early.
-   */
-  take(failureCount: number, nowMs: number): Granted | undefined {
-    const all = this.#all;
-    let found: Granted | undefined;
-    for (const one of all) {
-      const isPossible = one.failureCount === failureCount && one.retryAt <= nowMs;
-      if (isPossible && (!found || one.startedAt >= found.startedAt)) found = one;
-      // The query is gone.
-      if (nowMs > one.retryAt + this.#deadlineMs || all.size > maxGranted) all.delete(one);
-    }
-    if (found) all.delete(found);
-    return found;
-  }
+  if (found) all.delete(found);
+  return found;
 }
 
 function readFailure(error: unknown, nowMs: number): Failure & FailureDetails {
@@ -127,9 +109,15 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
     checkNames('retryPolicy', options, names);
     definePolicy('retryPolicy', presets.interactive, own);
   });
-  const { baseMs, factor, capMs, maxRetries, deadlineMs, maxRetryAfterMs, shouldRetry } =
-    withDefaults(own);
-  const granted = new GrantedRetries(deadlineMs);
+  // An option that is no number, or is negative, counts as not given, so that no delay is NaN.
+  const given = Object.entries(own).filter(
+    ([, value]) => typeof value === 'function' || (value as number) >= 0,
+  );
+  const { baseMs, factor, capMs, maxRetries, deadlineMs, maxRetryAfterMs, shouldRetry }: Used = {
+    ...retryDefaults,
+    ...Object.fromEntries(given),
+  };
+  const granted = new Set<Granted>();
   let latest:
     | {
         readonly failureCount: number;
@@ -152,7 +140,9 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
     const nowMs = now();
     const failure = readFailure(error, nowMs);
     const { retryAfterMs = 0 } = failure;
-    const { startedAt = nowMs, retriedFor = [] } = { ...granted.take(failureCount, nowMs) };
+    const { startedAt = nowMs, retriedFor = [] } = {
+      ...takeGranted(granted, deadlineMs, failureCount, nowMs),
+    };
     const operation: OperationFacts = {
       id: 0,
       kind: 'query',
