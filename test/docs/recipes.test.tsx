@@ -251,7 +251,7 @@ test('a poll whose round fails twice shows how old its figure is, and the next r
   const { container } = show(<Price of="kite" />);
   await time.advance(0);
   expect(container.textContent).toBe('7 €');
-  await time.advance(5600);
+  await time.advance(6100);
   expect(container.textContent).toMatch(/^7 € as of \d\d:\d\d:\d\d$/);
   await time.advance(5000);
   expect(times('/api/price/kite')[1]).toBe(5000);
