@@ -43,6 +43,10 @@ interface Sender {
 /** Two reads of one URL are told apart by so many characters of their bodies. */
 const mostContent = 1000;
 
+/** Whether its body tells a request from others of its URL, as all reads of a GraphQL server have one URL. */
+const isRead = ({ ref, isLone }: Operation, isIdempotent: boolean | undefined): boolean =>
+  ref.kind === 'query' || (ref.kind === 'call' && !isLone && !!isIdempotent);
+
 /** One request, with the facts that are known before it is answered. */
 export class SteadyRequest implements RequestFacts, Live {
   readonly operation: Operation;
@@ -119,10 +123,7 @@ export class SteadyRequest implements RequestFacts, Live {
     const lone = `${name} ${ownKey ?? init.idempotencyKey}${body}`;
     this.operation = context.operationFor(signal, lone);
     this.idempotent = init.idempotent ?? api?.idempotent ?? idempotent;
-    const { ref, isLone } = this.operation;
-    // All reads of a GraphQL server have one URL, too.
-    const isRead = ref.kind === 'query' || (ref.kind === 'call' && !isLone && this.idempotent);
-    const content = isRead ? body.slice(0, mostContent) : '';
+    const content = isRead(this.operation, this.idempotent) ? body.slice(0, mostContent) : '';
     const { endpoint, resource, limitScope } = targetOf(method, url, api, content);
     this.input = input;
     this.init = init;

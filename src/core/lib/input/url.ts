@@ -1,4 +1,4 @@
-/** What fetch resolves relative URLs against. A `<base>` element, or an iframe's parent, may set it; a worker has no document. */
+/** The base of relative URLs, as fetch resolves them. A `<base>` element, or an iframe's parent, may set it; a worker has no document. */
 const baseUrl = (): string | undefined =>
   (globalThis as Partial<typeof globalThis>).document?.baseURI ?? globalThis.location?.href;
 

@@ -145,11 +145,14 @@ async function probeBeside(
   const operation = byQuery.get(probe) ?? before;
   const isSame = isFailed && !!operation.route.down() && isOfOutage(ended.reason);
   if (isFailed) operation.end('failed');
-  const isWritten =
-    byQuery.of(probe).hasClient && query.state !== state && record.operation === before;
-  if (!isWanted || operation.isLeft || !(isWritten || isLeft(query))) return;
-  if (isSame && !isWritten) return onSame();
-  if (isFailed && !isWritten && !query.isActive()) return;
+  if (!isWanted || operation.isLeft) return;
+  const { hasClient } = byQuery.of(probe);
+  const isWritten = hasClient && query.state !== state && record.operation === before;
+  if (!isWritten) {
+    if (!isLeft(query)) return;
+    if (isSame) return onSame();
+    if (isFailed && !query.isActive()) return;
+  }
   record.begin(operation, query);
   showingFailure(query, () => endFetchAs(query, result));
 }
