@@ -33,7 +33,7 @@ export function toKept(payload: unknown): unknown {
     const kept: unknown = JSON.parse(JSON.stringify(payload));
     if (canonicalise(kept).text === canonicalise(payload).text) return kept;
   } catch {
-    // It cannot be written as JSON.
+    // The payload cannot be written as JSON.
   }
   return reject(
     'useSafeSubmit',

@@ -300,7 +300,7 @@ export class Form {
     const found = await findOut(this.#observer.instance(), resolve, unknown);
     this.#isResolving = false;
     const now = this.#submissions.read();
-    // It may have been sent again in the meantime.
+    // The submission may have been sent again in the meantime.
     if (!this.#isUnderWay && now && now.sentBy === sentBy) {
       if (found.status === 'not-done') this.#undo(now);
       if (found.status === 'done') await this.#finish(now, found.data);

@@ -29,11 +29,11 @@ export interface FormSubmission extends Born {
   readonly sentBy?: string | undefined;
   /** From then on, in epoch milliseconds, an API that it was sent to may have forgotten its key. */
   readonly expiresAt?: number | undefined;
-  /** Its requests, without their bytes. */
+  /** The requests of the submission, without their bytes. */
   readonly steps?: readonly PastStep[] | undefined;
   /** The payload, where the form is to keep it. */
   readonly payload?: unknown;
-  /** Its API has stored an answer under its key that does not say whether it was done. */
+  /** True if the API has stored an answer under the key that does not say whether the submission was done. */
   readonly isStuck?: boolean | undefined;
   /** How many presses have sent it again without finding out whether it was done. @default 0 */
   readonly fruitless?: number | undefined;
@@ -46,7 +46,7 @@ export interface PageFacts {
   readonly variables?: unknown;
   /** The error that it ended in. */
   readonly error?: unknown;
-  /** It cannot be sent again, because its requests have changed. */
+  /** True if the submission cannot be sent again, because its requests have changed. */
   readonly isChanged?: boolean;
 }
 
@@ -124,7 +124,7 @@ function parse(text: string | null): FormSubmission | undefined {
     const submission = JSON.parse(text ?? '') as FormSubmission;
     if (isWhole(submission)) return submission;
   } catch {
-    // It is no JSON.
+    // The text is no JSON.
   }
   return undefined;
 }

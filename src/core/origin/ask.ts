@@ -47,7 +47,7 @@ export interface Ask extends Target {
   readonly retriesAt?: readonly number[] | undefined;
   /** A user has just requested it, so an endpoint that is down is probed at once. */
   readonly isWish?: boolean | undefined;
-  /** It waits for a slot, but fails at once if the origin is down or rate-limited. */
+  /** True if the request waits for a slot, but fails at once if the origin is down or rate-limited. */
   readonly isFailFast: boolean;
   /** No page could freeze by refusals without a pause. */
   readonly isOnServer?: boolean;
@@ -81,7 +81,7 @@ export interface Waiter {
   readonly hasFailed: boolean;
   askedAt: number;
   expiresAt: number;
-  /** It ends no earlier, even if it is known that it cannot be sent. */
+  /** The wait ends no earlier, even if it is known that the request cannot be sent. */
   readonly endsFrom: number;
 }
 

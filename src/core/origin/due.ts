@@ -52,7 +52,7 @@ function endWaits(origin: Origin, now: number, send: Send): number {
     const { waiters, shared } = group;
     const limitedUntil = origin.limits.leastUntil(shared.limitScope);
     const isRefused = isTurnedAway(origin, shared);
-    // It is not sent before: its rate limit opens only after it expires.
+    // An attempt waits in vain if its rate limit opens only after it expires.
     const isVain = (expiresAt: number): boolean => isRefused || limitedUntil > expiresAt;
     const endsAt = ({ expiresAt, endsFrom }: Waiter): number =>
       isVain(expiresAt) ? Math.min(expiresAt, endsFrom) : expiresAt;
@@ -103,7 +103,7 @@ function probeAtOf({ leader, network }: Origin, down: Health, waiting: readonly 
   const lastAt = leastOf(waiting, (group) => group.expiresAt) - lastChanceMs;
   const leaderAt = leader?.waitsUntil(scope, isAnySeen, sinceMs, lastAt) ?? 0;
   const probeAt = probes.nextAt(isAnySeen, expiresAt);
-  // It is shown from now on.
+  // The time is shown from now on.
   probes.promise(probeAt);
   const alignedAt = isAnySeen && retryAt <= probeAt + alignedMs ? retryAt : probeAt;
   return Math.max(probeAt, alignedAt, leaderAt);

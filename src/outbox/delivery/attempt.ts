@@ -38,9 +38,9 @@ import type { Running } from './due.ts';
 import type { SenderContext } from './page.ts';
 
 type Unkept =
-  /** It is no longer wanted, or another tab has it. */
+  /** The entry is no longer wanted, or another tab has it. */
   | { readonly kind: 'dropped' }
-  /** It has no key, and could be done twice. */
+  /** The entry has no key, and could be done twice. */
   | { readonly kind: 'not-repeatable' }
   /** The record that must be stored before a request could not be written. */
   | { readonly kind: 'unsent'; readonly error: unknown };
@@ -109,7 +109,7 @@ class EntrySubmission extends Submission {
   }
 
   async #keepAll(): Promise<Unkept | undefined> {
-    // It is not known any more whether a request was under way.
+    // After a restart it is not known whether a request was under way.
     if (this.isUnkeyed && this.#entry.isRestored && !this.#recorder.idempotent)
       return { kind: 'not-repeatable' };
     try {
@@ -168,7 +168,7 @@ function warnOfLifetime({ target }: Step): void {
 interface SendOptions extends Omit<Recorder, 'idempotent'> {
   readonly definition: HandlerDefinition;
   readonly variables: unknown;
-  /** Its handler sends without its context, so its requests are not known. */
+  /** True if the handler sends without its context, so that its requests are not known. */
   readonly isForeign: boolean;
   /** A user has asked for it, so it is sent whatever the state of its origin. */
   readonly isUrged: boolean;
@@ -182,7 +182,7 @@ export interface FailedAttempt extends Failed {
   readonly error: unknown;
   /** It, or one before it, may have been done. */
   readonly isInDoubt: boolean;
-  /** Its key is of no use any more. */
+  /** True if the key is of no use any more. */
   readonly isStuck: boolean;
   readonly before: HandedOver;
   readonly past: readonly PastStep[];
@@ -341,9 +341,9 @@ export class EntryAttempt extends Owner<Operation> {
   /** Whether another attempt follows whatever the policy says. `isIdle`: it was given up because nothing happened. */
   #isTriedAgain({ request, failure }: FailureReport, error: unknown, isIdle: boolean): boolean {
     const { idempotent } = this.#options.definition.handler;
-    // Its effect is unknown, as if its tab had died: it may only be repeated with a key, or if it is idempotent.
+    // The effect is unknown, as if the tab had died: the entry may only be repeated with a key, or if it is idempotent.
     if (isIdle) return !this.#submission.isUnkeyed || !!idempotent;
-    // It was done, and its answer can only be had by a repetition.
+    // The entry was done, and its answer can only be had by a repetition.
     return (
       request?.method === 'PUT' &&
       failure.processed === 'yes' &&

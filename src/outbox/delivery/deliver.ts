@@ -200,7 +200,7 @@ async function prepare(
 ): Promise<{ readonly variables: unknown; readonly past: readonly PastStep[] } | Unread> {
   const read = await readVariables(entry, definition, codec, fill);
   if ('reason' in read) return read;
-  // Its tab died during an attempt without a key.
+  // The tab died during an attempt without a key.
   if (entry.isUnkeyed && !definition?.handler.idempotent) return { reason: 'not-repeatable' };
   try {
     const past = entry.steps === undefined ? [] : await codec.decode(entry.steps);

@@ -345,7 +345,7 @@ export class Worker {
     }
     if (claim.next) onDue(claim.next);
     const { row: entry } = claim;
-    // Its owner was given up meanwhile: the entries were discarded, or the page was put away.
+    // The owner was given up meanwhile: the entries were discarded, or the page was put away.
     if (!entry || !this.#isDriven(fence)) return undefined;
     const running = new Running(entry, this.#clock, this.#places);
     this.#slots.set(seq, { ...slot, lane: entry.lane, running });

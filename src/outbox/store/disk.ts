@@ -294,7 +294,7 @@ function abort(native: IDBTransaction): void {
   try {
     native.abort();
   } catch {
-    // It has aborted by itself.
+    // The transaction has aborted by itself.
   }
 }
 

@@ -32,7 +32,7 @@ import {
 /** A row that is sent now, or which other one of its scope comes first. */
 interface Claim {
   readonly row: SendingRow | undefined;
-  /** Its turn has come instead. */
+  /** The row whose turn has come instead. */
   readonly next: Row | undefined;
 }
 
@@ -72,13 +72,13 @@ export interface Counts {
   readonly sending: number;
   /** Their attempts have begun, and wait before they are sent: see `pause` of an entry. */
   readonly paused: number;
-  /** They need a user. */
+  /** How many dead letters need a user. */
   readonly dead: number;
   /** When the oldest of them was submitted, in epoch milliseconds. */
   readonly oldestAt: number | undefined;
 }
 
-/** So many rows are read or removed at once: more would hold up the page, and the other tabs. */
+/** How many rows are read or removed at once: more would hold up the page, and the other tabs. */
 export const pageSize = 100;
 
 /** No owner, but which clears were done last. */
@@ -176,7 +176,7 @@ export class RowStore {
       const [isOwn, row] = await Promise.all([owns(tx, fence), tx.row(seq)]);
       if (!isOwn) return 'lost';
       if (row?.owner !== fence.owner || (row.nextRetryAt ?? Infinity) > nowMs) return none;
-      // Its tab died while it was being sent.
+      // The tab that was sending the row has died, and this one has taken it over.
       const isInDoubt = row.isInDoubt || row.state === 'sending';
       const next = await this.#claimInstead(tx, { ...row, isInDoubt }, nowMs);
       if (next) return { row: undefined, next: next.row };

@@ -2,17 +2,17 @@
 export type DeadReason =
   /** A retry would get the same answer: 400, 404, 422 and so on. */
   | 'refused'
-  /** It may have been done, and a retry could do it twice. */
+  /** The entry may have been done, and a retry could do it twice. */
   | 'not-repeatable'
-  /** It was done, but its answer could not be read. */
+  /** The entry was done, but its answer could not be read. */
   | 'answer-lost'
-  /** It may have been done, and its API may have forgotten its key. */
+  /** The entry may have been done, and its API may have forgotten its key. */
   | 'expired'
-  /** It may have been done, and the age of its key is not known, because the clock was set back. */
+  /** The entry may have been done, and the age of its key is not known, because the clock was set back. */
   | 'age-unknown'
-  /** It may have been done, and its API answers its key with a stored failure, so a retry does not find out. */
+  /** The entry may have been done, and its API answers its key with a stored failure, so a retry does not find out. */
   | 'cannot-find-out'
-  /** It would undo a later write to its URL. */
+  /** The entry would undo a later write to its URL. */
   | 'superseded'
   /** The app's own limits: `maxAttempts` and `maxAgeMs`. */
   | 'max-attempts'
@@ -23,7 +23,7 @@ export type DeadReason =
   | 'not-migrated'
   /** The browser cannot read it any more, it cannot be decrypted, or what is kept of it is damaged. */
   | 'unreadable'
-  /** It refers to the answer of a dead letter. It is sent after that one. */
+  /** The entry refers to the answer of a dead letter, and is sent after that one. */
   | 'parent-dead'
   /** The answer that it refers to does not exist: it was discarded or forgotten, or has no such field. */
   | 'answer-missing';
@@ -54,7 +54,7 @@ export interface Tried {
   readonly isInDoubt: boolean;
   /** The latest attempt has sent it without a key, because its API takes none. */
   readonly isUnkeyed: boolean;
-  /** It was sent before it was stored here, so not all of its requests are known. */
+  /** True if the entry was sent before it was stored here, so that not all of its requests are known. */
   readonly isRestored: boolean;
   /** A user has sent it again: a step that was definitely refused gets a new key. */
   readonly isRedriven: boolean;
@@ -62,7 +62,7 @@ export interface Tried {
   readonly redrives: number;
   /** The requests that may have been sent, with their bytes, as the codec stores them. */
   readonly steps?: unknown;
-  /** Its variables can no longer be read: see `setAside`. */
+  /** True if the variables can no longer be read: see `setAside`. */
   readonly isGone: boolean;
 }
 
@@ -83,7 +83,7 @@ export const untried: Tried = {
 };
 
 interface Submitted extends Tried {
-  /** Its place in the order of all rows, in which they were committed. */
+  /** The place of the row in the order in which all rows were committed. */
   readonly seq: number;
   readonly id: string;
   readonly handler: string;
@@ -95,11 +95,11 @@ interface Submitted extends Tried {
   readonly aheadMs?: number | undefined;
   /** Entries of one scope are sent one after the other, the oldest first. */
   readonly scope?: string | undefined;
-  /** Its handler and its origin; only the handler until the origin is known. */
+  /** The handler and the origin; only the handler until the origin is known. */
   readonly lane: string;
   /** The keys of the entries whose answers its variables refer to. */
   readonly parents?: readonly string[] | undefined;
-  /** Its earlier keys. */
+  /** The earlier keys of the entry. */
   readonly formerIds?: readonly string[] | undefined;
   /** The name of the thing that it changes. Later changes of it may be merged with this one. */
   readonly thing?: string | undefined;
@@ -124,7 +124,7 @@ interface Sending extends Live {
   readonly state: 'sending';
 }
 
-/** It belongs to no tab, and holds its scope up, until one comes that understands it. */
+/** A row that belongs to no tab, and blocks its scope, until a tab comes that understands it. */
 interface Foreign {
   readonly state: 'pending';
   readonly waitsFor: 'other-version';
@@ -142,7 +142,7 @@ interface Done {
   readonly state: 'done';
   readonly doneAt: number;
   readonly result: unknown;
-  /** Its submitter has the result. It is kept because other entries refer to its answer. */
+  /** True if the submitter has the result. The row is kept because other entries refer to its answer. */
   readonly isRead?: boolean | undefined;
 }
 

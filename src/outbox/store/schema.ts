@@ -30,7 +30,7 @@ export type Index =
 /** The fields of each index. A row is in an index if it has the fields. */
 export const indexes: Readonly<Record<Index, keyof Row | readonly (keyof Row)[]>> = {
   id: 'id',
-  // So the handler of a row that cannot be read any more is still known.
+  // This index still knows the handler of a row that cannot be read any more.
   handler: 'handler',
   due: ['owner', 'nextRetryAt'],
   lanes: ['owner', 'lane', 'nextRetryAt'],

@@ -170,7 +170,7 @@ function applyShown(
     conflicts,
     lastError: error ?? row.lastError,
     steps: steps ?? row.steps,
-    // Its next wait begins now, whatever the clock did during the attempt.
+    // The next wait begins now, whatever the clock did during the attempt.
     lastAttemptAt: nowMs,
   };
   if (change.kind === 'again') {

@@ -119,7 +119,7 @@ export class RateLimits {
    */
   #regroup(scope: string, sentAt: number): boolean {
     const now = this.#clock.now();
-    // It was sent all the same, or before.
+    // The request was sent all the same, or before the limit was known.
     if (this.known.get(scope)?.holds(now)) return false;
     this.#dropOver(now);
     const isMember = this.#isShared(scope);

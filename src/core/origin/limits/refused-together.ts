@@ -1,4 +1,4 @@
-/** So many scopes that are refused within this time share one limit. */
+/** How many scopes that are refused within this time share one limit, at least. */
 const leastTogether = 3;
 const togetherMs = 1000;
 /** A scope that was refused goes behind the others that share its limit, until so many answers have come. */
