@@ -10,12 +10,12 @@ const post = (name: string): SteadyInit => ({ method: 'POST', body: `{"query":"q
 /** Answers after 50 ms, and 503 to whatever names the broken operation. */
 async function answer(_input: unknown, init: RequestInit = {}): Promise<Response> {
   await new Promise((resolve) => setTimeout(resolve, 50));
-  const isBroken = String(init.body).includes('broken');
+  const isBroken = typeof init.body === 'string' && init.body.includes('broken');
   return Response.json('data', { status: isBroken ? 503 : 200 });
 }
 
 function openPage(config: SteadfetchConfig = {}): Rig {
-  return createRig({ health: {}, fetch: answer as typeof fetch, ...config });
+  return createRig({ health: {}, fetch: answer, ...config });
 }
 
 type Read = (rig: Rig, name: string) => Promise<unknown>;
