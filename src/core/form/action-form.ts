@@ -125,7 +125,8 @@ export class ActionForm {
   readonly #pageLeft = (): void => {
     this.#leftAt ??= systemNow();
     const { endedAt = -Infinity } = this.#latest ?? {};
-    if (this.#leftAt - endedAt < unseenMs) this.#write({ unknown: this.#foundKey });
+    if (this.#foundKey !== undefined && this.#leftAt - endedAt < unseenMs)
+      this.#write({ unknown: this.#foundKey });
   };
 
   /** Another page of this tab may have sent it, when this one comes back from the back-forward cache. */
@@ -265,8 +266,11 @@ export class ActionForm {
   #recordFound(key: string, content: string): void {
     const used = [...this.#read().used, [key, content] as const].slice(-mostUsed);
     this.#write({ unknown: this.#leftAt === undefined ? undefined : key, used });
-    systemClock.setTimeout(() => this.recordAnswer(key), stayedMs);
     this.#foundKey = key;
+    systemClock.setTimeout(() => {
+      // A later press under the same key may have an outcome that is not known.
+      if (this.#foundKey === key) this.recordAnswer(key);
+    }, stayedMs);
   }
 
   #isUnderWay(): boolean {

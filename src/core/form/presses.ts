@@ -218,7 +218,9 @@ export class Form {
     this.#notDone = undefined;
     const submission = { ...plan.submission, payload };
     const promise = this.#run(fingerprint, () => this.#send(variables, submission, plan.wasSent));
-    if (confirmedKey !== undefined) this.#confirmed = { id, promise };
+    // Under the same key a later confirmation sends it again.
+    if (confirmedKey !== undefined && submission.key !== confirmedKey)
+      this.#confirmed = { id, promise };
     return promise;
   }
 

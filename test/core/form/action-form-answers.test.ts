@@ -227,3 +227,25 @@ test('a page that is put away is told so while a call is under way, and not afte
   fire('pageshow', true);
   expect(putAway).toHaveBeenCalledTimes(1);
 });
+
+test('an answer does not make the lost one of a later press under its key a known one', async () => {
+  let answers = 0;
+  const { call } = serve(() => (answers++ ? Promise.reject(new TypeError('cut')) : done('k1')));
+  await form.send(fieldsOf('k1'), call);
+  await vi.advanceTimersByTimeAsync(1000);
+  const state = form.send(fieldsOf('k1'), call, { maxRetries: 1 });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await state).toEqual(unknown);
+  expect(new ActionForm(name).unknownKey()).toBe('k1');
+});
+
+test('a press without a key does not make the lost answer before it a known one', async () => {
+  const { call } = serve(() => Promise.reject(new TypeError('cut')));
+  const state = form.send(fieldsOf('k1'), call, { maxRetries: 1 });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await state).toEqual(unknown);
+  const pressed = form.send(new FormData(), call);
+  await expect(pressed).rejects.toThrow(TypeError);
+  fire('pagehide');
+  expect(new ActionForm(name).unknownKey()).toBe('k1');
+});
