@@ -7,26 +7,13 @@ import {
   pageFence,
   PageRows,
 } from '../../src/outbox/store/memory.ts';
-import { type NewRow, type Row, untried } from '../../src/outbox/store/row.ts';
+import type { NewRow, Row } from '../../src/outbox/store/row.ts';
 import type { Index, Key, Range, Transaction } from '../../src/outbox/store/schema.ts';
 import { after } from '../../src/outbox/store/transitions.ts';
+import { newRow as row } from './new-row.ts';
 
 const firstPlace = 2 ** 52;
 
-const row = (id: string, more: Partial<NewRow> = {}): NewRow =>
-  ({
-    ...untried,
-    id,
-    handler: 'order',
-    lane: 'order',
-    version: 1,
-    variables: { sku: id },
-    createdAt: 1000,
-    state: 'pending',
-    owner: 'a',
-    nextRetryAt: 1000,
-    ...more,
-  }) as NewRow;
 const ids = (rows: readonly Pick<Row, 'id'>[]): readonly string[] => rows.map(({ id }) => id);
 
 /** Rows in memory, whose places begin here. */

@@ -24,24 +24,11 @@ import {
 import { alsoChanged, RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Backend, Fence } from '../../src/outbox/store/schema.ts';
 import { applyChange, type Change, replan, shift } from '../../src/outbox/store/transitions.ts';
+import { newRow as row } from './new-row.ts';
 
 const firstPlace = 2 ** 52;
 const tabA: Fence = { owner: 'a', token: 'a1' };
 
-const row = (id: string, more: Partial<NewRow> = {}): NewRow =>
-  ({
-    ...untried,
-    id,
-    handler: 'order',
-    lane: 'order',
-    version: 1,
-    variables: { sku: id },
-    createdAt: 1000,
-    state: 'pending',
-    owner: 'a',
-    nextRetryAt: 1000,
-    ...more,
-  }) as NewRow;
 const ofPage = (id: string, more: Partial<NewRow> = {}): Unplaced =>
   row(id, { owner: undefined, nextRetryAt: undefined, ...more } as Partial<NewRow>);
 const scoped = { scope: 'cart', blocks: 'cart' };
