@@ -20,14 +20,16 @@ const onServer: ConnectivityState = { status: 'online', since: 0, nextCheckAt: u
  *
  * Without `connectivity` it is what React Query's `onlineManager` says, and `checkNow` does nothing.
  *
+ * @param queryClient - The client to read, as in React Query's hooks. @default that of the nearest provider
+ *
  * @example
  * ```tsx
  * const { status, checkNow } = useConnectivity();
  * return status === 'offline' && <p role="status">You are offline. <button onClick={checkNow}>Try now</button></p>;
  * ```
  */
-export function useConnectivity(): ConnectivityControls {
-  const client = useQueryClient();
+export function useConnectivity(queryClient?: QueryClient): ConnectivityControls {
+  const client = useQueryClient(queryClient);
   const { getState, subscribe, checkNow } = useMemo(() => connectivityOf(client), [client]);
   const state = useSyncExternalStore(subscribe, getState, () => onServer);
   return useMemo(() => ({ ...state, checkNow }), [state, checkNow]);

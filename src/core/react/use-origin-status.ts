@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
 import type { Readable } from '../lib/store.ts';
 import { originStatus, type OriginState, up } from '../origin/status.ts';
@@ -13,6 +13,7 @@ const unknown: Readable<OriginState> = { getState: () => up, subscribe: () => ()
  * of waiting attempts. Renders only at transitions.
  *
  * @param origin - The origin, or any URL of it, such as 'https://api.example'.
+ * @param queryClient - The client to read, as in React Query's hooks. @default that of the nearest provider
  *
  * @example
  * ```tsx
@@ -20,8 +21,8 @@ const unknown: Readable<OriginState> = { getState: () => up, subscribe: () => ()
  * return status === 'down' && <p role="status">The server is down. {waiting} requests wait for it.</p>;
  * ```
  */
-export function useOriginStatus(origin?: string): OriginState {
-  const instance = findInstance(useQueryClient(), 'useOriginStatus');
+export function useOriginStatus(origin?: string, queryClient?: QueryClient): OriginState {
+  const instance = findInstance(useQueryClient(queryClient), 'useOriginStatus');
   const { getState, subscribe } = useMemo(
     () => (instance ? originStatus(instance.origins, origin) : unknown),
     [instance, origin],

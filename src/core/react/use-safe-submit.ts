@@ -21,6 +21,7 @@ import type { SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts
  * `target` is for `useMutationStatus`. While a submission is in progress, the browser asks before the page is
  * left.
  *
+ * @param queryClient - The client to read, as in React Query's hooks. @default that of the nearest provider
  * @throws TypeError if the mutationFn is not from `mutationOptions`, or the form has no name.
  *
  * @example
@@ -55,8 +56,9 @@ export function useSafeSubmit<
 >(
   mutationOptions: UseMutationOptions<TData, TError, TVariables, TOnMutateResult>,
   options: SafeSubmitOptions<TData, TVariables>,
+  queryClient?: QueryClient,
 ): SafeSubmitResult<TData, TError, TVariables, TOnMutateResult> {
-  const client = useQueryClient();
+  const client = useQueryClient(queryClient);
   const { form: name } = options;
   // The mutationFn may come from setMutationDefaults.
   const { mutationFn, throwOnError } = client.defaultMutationOptions(mutationOptions);

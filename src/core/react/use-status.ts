@@ -1,4 +1,9 @@
-import { type QueryKey, type UseQueryOptions, useQueryClient } from '@tanstack/react-query';
+import {
+  type QueryClient,
+  type QueryKey,
+  type UseQueryOptions,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import { mutationControlsOf, queryControlsOf } from '../react-query/controls.ts';
 import {
@@ -18,6 +23,7 @@ import { inDevelopment } from '../lib/development.ts';
  * only at transitions. For mutations, use `useMutationStatus`. In development, a key that no query has causes
  * a warning. The query's full options are accepted too, and required if they have a `queryKeyHashFn`.
  *
+ * @param queryClient - The client to read, as in React Query's hooks. @default that of the nearest provider
  * @throws TypeError without a key.
  *
  * @example
@@ -27,11 +33,14 @@ import { inDevelopment } from '../lib/development.ts';
  * return status === 'waiting' && <button onClick={retryNow}>Retry now ({seconds} s)</button>;
  * ```
  */
-export function useRetryStatus(options: {
-  readonly queryKey: QueryKey;
-  readonly queryKeyHashFn?: ((queryKey: never) => string) | undefined;
-}): RetryState & RetryControls {
-  const client = useQueryClient();
+export function useRetryStatus(
+  options: {
+    readonly queryKey: QueryKey;
+    readonly queryKeyHashFn?: ((queryKey: never) => string) | undefined;
+  },
+  queryClient?: QueryClient,
+): RetryState & RetryControls {
+  const client = useQueryClient(queryClient);
   inDevelopment(() => {
     const { queryKey } = Object(options) as Partial<typeof options>;
     requireKey('useRetryStatus', 'queryKey', queryKey, 'the key of a query: { queryKey: [...] }');
@@ -45,6 +54,8 @@ export function useRetryStatus(options: {
  * newest mutation with a `mutationKey`. Renders only at transitions. The controls have no effect on a plain
  * mutation. In development, a key that no mutation has, but some nearly have, causes a warning.
  *
+ * @param queryClient - The client to read, as in React Query's hooks. @default that of the nearest provider
+ *
  * @example
  * ```tsx
  * const { mutate, target } = useSteadyMutation(placeOrder);
@@ -52,12 +63,19 @@ export function useRetryStatus(options: {
  * return status === 'waiting' && <button onClick={cancel}>Cancel</button>;
  * ```
  */
-export function useMutationStatus(target: {
-  readonly mutationKey: QueryKey;
-}): RetryState & RetryControls;
-export function useMutationStatus(target: MutationTarget): RetryState & RetryControls;
-export function useMutationStatus(target: MutationStatusTarget): RetryState & RetryControls {
-  const client = useQueryClient();
+export function useMutationStatus(
+  target: { readonly mutationKey: QueryKey },
+  queryClient?: QueryClient,
+): RetryState & RetryControls;
+export function useMutationStatus(
+  target: MutationTarget,
+  queryClient?: QueryClient,
+): RetryState & RetryControls;
+export function useMutationStatus(
+  target: MutationStatusTarget,
+  queryClient?: QueryClient,
+): RetryState & RetryControls {
+  const client = useQueryClient(queryClient);
   inDevelopment(() => {
     const { mutationKey, mutation } = Object(target) as Partial<MutationStatusTarget>;
     if (!Array.isArray(mutationKey) && typeof mutation !== 'string')

@@ -1,5 +1,6 @@
 import {
   type DefaultError,
+  type QueryClient,
   useMutation,
   type UseMutationOptions,
   type UseMutationResult,
@@ -25,6 +26,7 @@ let hooks = 0;
 /**
  * `useMutation` for options of `mutationOptions`, with a `target` for `useMutationStatus`.
  *
+ * @param queryClient - The client to read, as in React Query's hooks. @default that of the nearest provider
  * @throws TypeError when the mutationFn is not from `mutationOptions`.
  *
  * @example
@@ -40,8 +42,9 @@ export function useSteadyMutation<
   TOnMutateResult = unknown,
 >(
   options: UseMutationOptions<TData, TError, TVariables, TOnMutateResult>,
+  queryClient?: QueryClient,
 ): SteadyMutationResult<TData, TError, TVariables, TOnMutateResult> {
-  const client = useQueryClient();
+  const client = useQueryClient(queryClient);
   const [hook] = useState(() => `${++hooks}`);
   // The mutationFn may come from setMutationDefaults.
   const { mutationFn } = client.defaultMutationOptions(options);
@@ -49,7 +52,8 @@ export function useSteadyMutation<
     () => extendMutation('useSteadyMutation', mutationFn, { target: hook }),
     [mutationFn, hook],
   );
-  const result = useMutation(useMemo(() => ({ ...options, mutationFn: own }), [options, own]));
+  const given = useMemo(() => ({ ...options, mutationFn: own }), [options, own]);
+  const result = useMutation(given, queryClient);
   // After `reset` the mutation still exists, but the hook no longer shows it.
   const mutation = result.isIdle ? '' : hook;
   const target = useMemo(() => ({ mutation }), [mutation]);

@@ -1,4 +1,4 @@
-import type { DefaultError, UseMutationOptions } from '@tanstack/react-query';
+import type { DefaultError, QueryClient, UseMutationOptions } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { OutboxEntry } from '../entries.ts';
 import {
@@ -32,6 +32,7 @@ export type OutboxMutationResult<
  * `useMutation` for options of `outbox.mutationOptions`. Adds the entry of the latest submission, and a
  * `target` for `useMutationStatus`.
  *
+ * @param queryClient - The client to read, as in React Query's hooks. @default that of the nearest provider
  * @throws TypeError when the mutationFn is not from `outbox.mutationOptions`.
  *
  * @example
@@ -51,6 +52,7 @@ export function useOutboxMutation<
   TOnMutateResult = unknown,
 >(
   options: UseMutationOptions<TData, TError, TVariables, TOnMutateResult>,
+  queryClient?: QueryClient,
 ): OutboxMutationResult<TData, TError, TVariables, TOnMutateResult> {
   const [idempotencyKey, setKey] = useState<string>();
   const { mutationFn } = options;
@@ -65,8 +67,9 @@ export function useOutboxMutation<
   }, [mutationFn]);
   const result = useSteadyMutation(
     useMemo(() => ({ ...options, mutationFn: own }), [options, own]),
+    queryClient,
   );
-  const { entry } = useOutboxEntry(result.isIdle ? undefined : idempotencyKey);
+  const { entry } = useOutboxEntry(result.isIdle ? undefined : idempotencyKey, queryClient);
   return Object.assign(result, {
     idempotencyKey,
     // The hook submitted the entry with these options, so its variables have this type.

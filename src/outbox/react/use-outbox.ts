@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useSyncExternalStore } from 'react';
 import type { OutboxEntry, OutboxFilter } from '../entries.ts';
 import { type OutboxState, unopened } from '../state.ts';
@@ -21,6 +21,8 @@ type Control = 'retry' | 'retryAll' | 'edit' | 'discard' | 'clear';
  *
  * If the QueryClient has no outbox, it is empty and its controls reject; in development a warning says so.
  *
+ * @param queryClient - The client to read, as in React Query's hooks. @default that of the nearest provider
+ *
  * @example
  * ```tsx
  * const { due = 0, waiting = 0, sending = 0, paused = 0, dead = 0, retryAll } = useOutbox();
@@ -32,8 +34,8 @@ type Control = 'retry' | 'retryAll' | 'edit' | 'discard' | 'clear';
  * );
  * ```
  */
-export function useOutbox(): OutboxControls {
-  const client = useQueryClient();
+export function useOutbox(queryClient?: QueryClient): OutboxControls {
+  const client = useQueryClient(queryClient);
   const outbox = useMemo(() => findOutbox(client, 'useOutbox') ?? noOutbox('useOutbox'), [client]);
   const state = useSyncExternalStore(outbox.subscribe, outbox.getState, () => unopened);
   return useMemo(() => {
@@ -62,6 +64,7 @@ function noOutbox(operation: string): Pick<Outbox, Control | 'subscribe' | 'getS
  * @param filter - Which entries. @default all
  * @param outbox - The outbox to read. With it, entries have the types of the handler in `filter`.
  *   @default the outbox of the QueryClient
+ * @param queryClient - The client to read, as in React Query's hooks. @default that of the nearest provider
  *
  * @example
  * ```tsx
@@ -75,16 +78,22 @@ function noOutbox(operation: string): Pick<Outbox, Control | 'subscribe' | 'getS
  * return <ul>{orders.map((one) => <li key={one.idempotencyKey}>{one.variables?.sku}</li>)}</ul>;
  * ```
  */
-export function useOutboxEntries(filter?: OutboxFilter): readonly OutboxEntry[] | undefined;
+export function useOutboxEntries(
+  filter?: OutboxFilter,
+  outbox?: undefined,
+  queryClient?: QueryClient,
+): readonly OutboxEntry[] | undefined;
 export function useOutboxEntries<H extends AnyOutboxHandlers, N extends string>(
   filter: OutboxFilter<N>,
   outbox: Outbox<H>,
+  queryClient?: QueryClient,
 ): readonly EntryOf<H, N>[] | undefined;
 export function useOutboxEntries(
   filter: OutboxFilter = {},
   outbox?: Outbox,
+  queryClient?: QueryClient,
 ): readonly OutboxEntry[] | undefined {
-  const client = useQueryClient();
+  const client = useQueryClient(queryClient);
   const shown = useMemo(() => outbox ?? findOutbox(client, 'useOutboxEntries'), [client, outbox]);
   const { state, handler, scope, limit } = filter;
   const view = useMemo(
@@ -113,6 +122,8 @@ export interface OutboxEntryControls {
  *
  * Where the QueryClient has no outbox there is none, and its controls reject; in development a warning says so.
  *
+ * @param queryClient - The client to read, as in React Query's hooks. @default that of the nearest provider
+ *
  * @example
  * ```tsx
  * const { entry, retry, discard } = useOutboxEntry(orderKey);
@@ -127,8 +138,11 @@ export interface OutboxEntryControls {
  * );
  * ```
  */
-export function useOutboxEntry(idempotencyKey: string | undefined): OutboxEntryControls {
-  const client = useQueryClient();
+export function useOutboxEntry(
+  idempotencyKey: string | undefined,
+  queryClient?: QueryClient,
+): OutboxEntryControls {
+  const client = useQueryClient(queryClient);
   const outbox = useMemo(() => findOutbox(client, 'useOutboxEntry'), [client]);
   const view = useMemo(
     () => (outbox ? entryView(outbox, idempotencyKey) : noView),
