@@ -42,8 +42,13 @@ function openPostgresJs() {
       sent.push(first);
       return Promise.resolve([]);
     },
-    { unsafe: async () => Object.assign([], { count: 1 }) },
+    {
+      unsafe: async () => Object.assign([], { count: 1 }),
+      // postgres.js takes a name before the work, or none.
+      savepoint: async (...given: unknown[]) => (given.at(-1) as (part: unknown) => unknown)(part),
+    },
   );
+  const part = Object.assign((first: unknown) => tx(first), { unsafe: tx.unsafe });
   const sql = {
     unsafe: tx.unsafe,
     begin: (work: (own: typeof tx) => Promise<unknown>) => work(tx),
@@ -81,6 +86,9 @@ describe('what begins or ends a transaction', () => {
     ['ROLLBACK AND CHAIN', 'ROLLBACK'],
     ["PREPARE  TRANSACTION 'a'", 'PREPARE  TRANSACTION'],
     ["SELECT 'it''s'; COMMIT", 'COMMIT'],
+    ["SELECT E'it\\'s'; COMMIT; SELECT 'a'", 'COMMIT'],
+    ["SELECT e'\\\\'; COMMIT; SELECT ''", 'COMMIT'],
+    ["SELECT the'\\'; COMMIT; SELECT ''", 'COMMIT'],
     ['SELECT ""; COMMIT', 'COMMIT'],
     ['SELECT $$a$$; COMMIT; SELECT $$b$$', 'COMMIT'],
     ['SELECT $a$ $b$ $a$; COMMIT -- $b$', 'COMMIT'],
@@ -105,6 +113,9 @@ describe('what begins or ends a transaction', () => {
     'PREPARE transactions AS SELECT 1',
     "INSERT INTO a VALUES ('one; COMMIT')",
     "INSERT INTO a VALUES ('it''s; COMMIT')",
+    "INSERT INTO a VALUES (E'it\\'s; COMMIT')",
+    "INSERT INTO a VALUES (e'a''\\'; COMMIT')",
+    "INSERT INTO a VALUES ('\\', '; COMMIT')",
     "INSERT INTO a VALUES ('')",
     'SELECT 1 AS "one; COMMIT"',
     'SELECT 1 AS "one""; COMMIT"',
@@ -157,6 +168,39 @@ describe('what begins or ends a transaction', () => {
     const { run, sent } = openPostgresJs();
     expect(await run((sql) => sql(value))).toBe('done');
     expect(sent).toEqual([value]);
+  });
+});
+
+describe('the part of postgres.js that may fail', () => {
+  type Part = ((text: unknown) => unknown) & { readonly unsafe: (text: string) => unknown };
+  type Tx = { readonly savepoint: (...given: unknown[]) => Promise<unknown> };
+  const inPart =
+    (work: (part: Part) => unknown, ...name: string[]) =>
+    (tx: unknown) =>
+      (tx as Tx).savepoint(...name, work);
+
+  test.each([
+    ['a template', (part: Part) => part(template('COMMIT'))],
+    ['unsafe', (part: Part) => part.unsafe('COMMIT')],
+  ])('ends the transaction as little as tx does: %s', async (_, use) => {
+    const { run, sent } = openPostgresJs();
+    expect(await run(inPart(use))).toBe(refused('COMMIT'));
+    expect(await run(inPart(use, 'name'))).toBe(refused('COMMIT'));
+    expect(sent).toEqual([]);
+  });
+
+  test('takes every other statement, and gives what it gives', async () => {
+    const { run, sent } = openPostgresJs();
+    const select = template('SELECT 1');
+    expect(await run(inPart((part) => part(select)))).toBe('done');
+    expect(sent).toEqual([select]);
+  });
+
+  test('is over with its transaction', async () => {
+    const { run } = openPostgresJs();
+    let use = (): unknown => undefined;
+    expect(await run(inPart((part) => (use = () => part.unsafe('SELECT 1'))))).toBe('done');
+    expect(use).toThrow('tx was used after its transaction had ended');
   });
 });
 

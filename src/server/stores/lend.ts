@@ -8,8 +8,9 @@ interface Loan<Handle> {
   readonly takeBack: () => void;
 }
 
-/** Literals, quoted names and comments. Text inside them is not a statement. */
-const quoted = /'[^']*'|"[^"]*"|(\$\w*\$)[^]*?\1|--[^\n]*|\/\*[^]*?\*\//g;
+/** Literals, quoted names and comments. Text inside them is not a statement. A backslash escapes only in `E'…'`. */
+const quoted =
+  /\be'(?:[^'\\]|''|\\[^])*'|'[^']*'|"[^"]*"|(\$\w*\$)[^]*?\1|--[^\n]*|\/\*[^]*?\*\//gi;
 const endsTransaction =
   /(?:^|;)\s*(BEGIN|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK(?!\s+(?:(?:WORK|TRANSACTION)\s+)?TO)|PREPARE\s+TRANSACTION)\b/i;
 
@@ -41,10 +42,11 @@ export function lendHandle<Handle extends object>(handle: Handle, store: string)
     throw new Error(`${store}: tx was used after its transaction had ended. Nothing was written.`);
   };
   const lend = <T>(value: T): T => {
-    const { run, next } = Object(value) as Record<string, unknown>;
+    const { run, next, unsafe } = Object(value) as Record<string, unknown>;
     const isIterator = typeof next === 'function';
     if (isIterator) open.push(value as Iterator<unknown>);
-    const isLent = value === (handle as unknown) || isIterator || typeof run === 'function';
+    const takesStatements = [run, unsafe].some((method) => typeof method === 'function');
+    const isLent = value === (handle as unknown) || isIterator || takesStatements;
     return isLent ? (new Proxy(value as object, { get, apply }) as T) : value;
   };
   // Called on the object behind the proxy, because native methods refuse a proxy.
@@ -56,9 +58,13 @@ export function lendHandle<Handle extends object>(handle: Handle, store: string)
         // The text, or an object with the text.
         const { text = args[0] } = Object(args[0]) as { readonly text?: unknown };
         if (takesSql.has(name)) requireWithin(store, String(text));
-        return Reflect.apply(value, target, args);
+        // postgres.js passes a handle of its own to the part that may fail.
+        const given = name === 'savepoint' ? args.map(lendToCallback) : args;
+        return Reflect.apply(value, target, given);
       });
   };
+  const lendToCallback = (arg: unknown): unknown =>
+    typeof arg === 'function' ? (own: unknown): unknown => arg(lend(own)) : arg;
   // A template of postgres.js, or its helper for values, which are no SQL.
   const apply = (target: object, self: unknown, args: unknown[]): unknown =>
     call(() => {
