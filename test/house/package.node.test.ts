@@ -33,6 +33,7 @@ import * as ui from 'steadfetch/ui';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import buildIfStale from '../setup/dist.ts';
 import { packed, packPackage } from '../setup/pack.ts';
+import { testsModeInTry } from './mode-in-try.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const modules = {
@@ -251,6 +252,18 @@ describe('an app that installs the packed package', () => {
         (call) => !/process\.env\.NODE_ENV === "production" (?:\? void 0 :|\|\|) /.test(call),
       ),
     ).toEqual([]);
+  });
+
+  // What is called in a `try` may throw, so Rollup drops nothing there that it cannot evaluate.
+  test.each(['', 'cjs'])('tests the mode nowhere in a try (%s)', (format) => {
+    const dist = join(app, 'node_modules/steadfetch/dist', format);
+    const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(
+      (path) => path.endsWith('.js') && !/^(?:cjs|devtools|command)/.test(path),
+    );
+    expect(files.length).toBeGreaterThan(200);
+    const isTesting = (path: string): boolean =>
+      testsModeInTry(readFileSync(join(dist, path), 'utf8'));
+    expect(files.filter(isTesting)).toEqual([]);
   });
 
   test('packs to the same bytes again, in another folder and under another umask', () => {

@@ -124,13 +124,9 @@ export async function sendCheck(
       redirect: expect ? 'manual' : 'follow',
       signal: controller.signal,
     });
-    try {
-      const result = await readResult(response, expect);
-      if (result === 'captive') inDevelopment(() => warnOfPortal(check, response));
-      return result;
-    } finally {
-      discard(response);
-    }
+    const result = await readResult(response, expect).finally(() => discard(response));
+    if (result === 'captive') inDevelopment(() => warnOfPortal(check, response));
+    return result;
   };
   try {
     // The transport, or `expect`, may ignore the signal.

@@ -15,17 +15,17 @@ export function callApp<T>(
   isRight: (answer: unknown) => answer is T,
   onMistake?: OnMistake,
 ): T | undefined {
-  let what: string | undefined;
+  let answer: unknown;
   try {
-    const answer = call();
+    answer = call();
     if (answer === undefined || isRight(answer)) return answer;
     // On a server, an unhandled rejection ends the process.
     Promise.resolve(answer).catch(() => {});
-    what = inDevelopment(() => `returned ${nameOf(answer)}`);
   } catch (error) {
-    what = inDevelopment(() => `threw ${textOf(error)}`);
+    onMistake?.(inDevelopment(() => `threw ${textOf(error)}`));
+    return undefined;
   }
-  onMistake?.(what);
+  onMistake?.(inDevelopment(() => `returned ${nameOf(answer)}`));
   return undefined;
 }
 
