@@ -109,6 +109,8 @@ function serve<Tx>({ store, write, begin }: Shop<Tx>): void {
     { ...options, store, onStoreError: () => {} },
   );
   const server = createServer(toListener(placeOrder));
+  // A connection that it closes for want of requests may take one with it on its way: that is no answer of a store.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1', () => {
     process.stdout.write(`${(server.address() as AddressInfo).port}\n`);
   });
