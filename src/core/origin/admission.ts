@@ -17,8 +17,7 @@ import {
   type OriginOptions,
   type Watcher,
 } from './origin.ts';
-import { Outcomes } from './outcomes.ts';
-import { GrantedPermit } from './permit.ts';
+import { GrantedPermit, Outcomes } from './outcomes.ts';
 import type { Ask, Pause, Permit, Place, Target, Waiter, WaitListener } from './ask.ts';
 import { Refusals, WaitQueue } from './wait-queue.ts';
 import { RateLimits } from './limits/rate-limits.ts';
