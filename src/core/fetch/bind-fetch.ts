@@ -3,7 +3,7 @@ import { readPassed } from '../operation/error-info.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Signals } from '../operation/operations.ts';
 import type { Submission } from '../operation/parts/submission.ts';
-import type { RawFetch, SteadyFetch } from './fetch.ts';
+import type { RawFetch, SteadyFetch } from './send.ts';
 import { createJson, type SteadyJson } from './json.ts';
 import { keepReferrer, readInit, requestOf, signalOf, type SteadyInit } from './init.ts';
 

@@ -1,6 +1,6 @@
 import { inDevelopment } from '../lib/development.ts';
 import { readPassed } from '../operation/error-info.ts';
-import type { SteadyFetch } from './fetch.ts';
+import type { SteadyFetch } from './send.ts';
 import { readJson } from './attempt/guard.ts';
 import {
   type JsonSteadyInit,

@@ -1,7 +1,13 @@
 import type { IdempotencyProfile } from '../fetch/api.ts';
 import type { Extension } from '../fetch/extension.ts';
 import { readHeaders, requestOf } from '../fetch/init.ts';
-import { checkNames, isKeyAsked, isKeyWanted, submissionExtension } from '../fetch/keys.ts';
+import {
+  checkNames,
+  isKeyAsked,
+  isKeyWanted,
+  submissionExtension,
+  refuseAfterKey,
+} from '../fetch/keys.ts';
 import type { SteadyRequest } from '../fetch/request.ts';
 import { inDevelopment } from '../lib/development.ts';
 import { refuse } from '../operation/error-info.ts';
@@ -15,8 +21,7 @@ import { interpretAnswer, profileOf, refuseForgotten } from './interpret-respons
 import { insertBodyText, readBodyText } from './json-body.ts';
 import { serializeKey } from './key.ts';
 import { bareKey, changeStep, KeyedSteps } from './steps.ts';
-import { recordStray } from './stray.ts';
-import { warnOfChange } from './warnings.ts';
+import { warnOfChange, warnOfStray } from './warnings.ts';
 
 /** The extension that a profile brings: gives requests their idempotency keys, and fixes their bytes. */
 export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
@@ -153,4 +158,32 @@ function withKey(
   }
   headers.set(profile.header, serializeKey(key, profile));
   return sent;
+}
+
+/**
+ * Records a write without a key, to an API that honours keys, which belongs to no operation. It is made by a mutationFn
+ * that awaits something first and then uses the instance, or by code that has nothing to do with a mutation: it is not
+ * known which. So each submission whose mutationFn may have made it is no longer sent again without asking.
+ *
+ * @returns a promise that resolves once that is stored, where it is stored later.
+ * @throws TypeError if it was sent with a key before.
+ */
+function recordStray(operations: Operations, request: SteadyRequest): Promise<unknown> | undefined {
+  const { operation } = request;
+  if (!operation.isLone || request.isRepeatable) return undefined;
+  const remedy =
+    inDevelopment(
+      () =>
+        ' Send it with the fetch or json of the context of its mutationFn, also after an await.',
+    ) ?? '';
+  const storing: Promise<void>[] = [];
+  for (const execution of operations.executions) {
+    if (!execution.isIdle()) continue;
+    refuseAfterKey(request, execution.operation, remedy);
+    execution.submission.recordUnkeyed();
+    const stored = execution.submission.stored();
+    if (stored) storing.push(stored);
+    inDevelopment(() => warnOfStray(operations, request));
+  }
+  return storing.length > 0 ? Promise.allSettled(storing) : undefined;
 }

@@ -1,11 +1,11 @@
 import { inDevelopment } from '../lib/development.ts';
 import { createSlot } from '../lib/slot.ts';
 import { focusManager, type QueryClient } from '@tanstack/react-query';
-import { isReachable } from '../connectivity/reach.ts';
+import { isReachable } from '../origin/health/unreadable.ts';
 import { defineApis } from '../fetch/api.ts';
 import { Lines } from '../fetch/attempt/line.ts';
 import { WaitingWrites } from '../fetch/order/waiting-writes.ts';
-import { createFetch } from '../fetch/fetch.ts';
+import { createFetch } from '../fetch/send.ts';
 import { Emitter } from '../operation/events.ts';
 import { createJson } from '../fetch/json.ts';
 import type { Operation } from '../operation/operation.ts';

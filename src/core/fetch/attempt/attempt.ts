@@ -3,15 +3,13 @@ import type { Connectivity } from '../../connectivity/connectivity.ts';
 import type { MadeBy } from '../../lib/input/made-by.ts';
 import type { Transport } from '../../lib/clock.ts';
 import type { Environment } from '../../operation/environment.ts';
-import type { ErrorMaker } from '../../operation/facts.ts';
+import type { ErrorMaker, ForeignAnswer } from '../../operation/facts.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Effect } from '../../operation/parts/effects.ts';
 import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
-import type { ForeignAnswer } from '../../operation/facts.ts';
 import { checkFiles, isStream, mayBeCached, requestOf } from '../init.ts';
 import { isQuiet } from './body/media-type.ts';
-import { type Failed, readThrough } from './body/own-stream.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 import type { Sending } from './sending.ts';
 import { bodyBytes, headersLimitOf, type Limited, measureText } from './headers-limit.ts';
@@ -360,4 +358,30 @@ export class Attempt implements EventListenerObject {
       outcome ? { type: 'request:end', ...event, outcome } : { type: 'request:start', ...event },
     );
   }
+}
+
+/** The error of a stream. Boxed, because it may be any value. */
+export interface Failed {
+  readonly error: unknown;
+}
+
+/**
+ * Wraps the app's own stream, because fetch does not tell whether that stream has failed.
+ *
+ * @throws TypeError if it was read before, as fetch does.
+ */
+function readThrough(stream: ReadableStream, onFail: (failed: Failed) => void): ReadableStream {
+  const reader = (new Response(stream).body as ReadableStream).getReader();
+  const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
+    try {
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    } catch (error) {
+      onFail({ error });
+      throw error;
+    }
+  };
+  const cancel = (reason: unknown): Promise<void> => reader.cancel(reason);
+  return new ReadableStream({ pull, cancel });
 }

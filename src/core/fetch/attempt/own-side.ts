@@ -3,8 +3,7 @@ import { filesIn, sizeOf, unreadableIn } from '../../lib/body-parts.ts';
 import { isEngine } from '../../lib/browser/page.ts';
 import { toUrl } from '../../lib/input/url.ts';
 import { isSendable, isStream, optionOf, requestOf } from '../init.ts';
-import type { Attempt } from './attempt.ts';
-import type { Failed } from './body/own-stream.ts';
+import type { Attempt, Failed } from './attempt.ts';
 
 /** The longest body that a browser sends with `keepalive` (Fetch, "HTTP-network-or-cache fetch"). */
 const maxKeepaliveBytes = 65_536;

@@ -10,10 +10,9 @@ import { type Failure, failures, type PauseReason } from '../../policy/outcome.t
 import type { FetchContext } from '../attempt/attempt.ts';
 import { dropped } from '../attempt/failure.ts';
 import { readHeaders } from '../init.ts';
-import { letGoFirst } from './let-go-first.ts';
+import { letGoFirst, type WaitingWrites } from './waiting-writes.ts';
 import type { SteadyRequest } from '../request.ts';
 import type { Sending } from '../attempt/sending.ts';
-import type { WaitingWrites } from './waiting-writes.ts';
 
 interface OrderContext {
   readonly clock: Clock;
