@@ -146,15 +146,16 @@ export class TimeLimit {
   }
 
   /** Starts it, in place of the running one. No timer holds a longer limit than 2^31 - 1 ms: that is none. */
-  restart(limitMs: number = Infinity): void {
-    this.stop();
-    if (limitMs <= maxTimerMs) this.#start(limitMs, false);
+  restart(limitMs: number = Infinity, now: number = this.#context.clock.now()): void {
+    this.stop(now);
+    if (limitMs <= maxTimerMs) this.#start(limitMs, now, false);
   }
 
-  stop(): void {
+  stop(now?: number): void {
     if (this.#dueAt === Infinity) return;
-    this.#context.clock.clearTimeout(this.#timer);
-    this.#end();
+    const { clock } = this.#context;
+    clock.clearTimeout(this.#timer);
+    this.#end(now ?? clock.now());
   }
 
   /** Settles as `begun` does, or rejects once the limit is over. */
@@ -165,14 +166,14 @@ export class TimeLimit {
     });
   }
 
-  #start(limitMs: number, wasAsleep: boolean): void {
+  #start(limitMs: number, startedAt: number, wasAsleep: boolean): void {
     const { clock, page } = this.#context;
-    const startedAt = clock.now();
     this.#dueAt = startedAt + limitMs;
     this.#timer = clock.setTimeout(() => {
-      const lateMs = this.#end();
+      const now = clock.now();
+      const lateMs = this.#end(now);
       const isAsleep = !wasAsleep || lateMs > throttledMs || page?.wasAsleep(startedAt);
-      if (lateMs > latestMs && isAsleep) return this.#start(limitMs, true);
+      if (lateMs > latestMs && isAsleep) return this.#start(limitMs, now, true);
       const reason = this.#limited.expire();
       this.#reject?.(reason);
     }, limitMs);
@@ -180,8 +181,7 @@ export class TimeLimit {
   }
 
   /** @returns how late it ends, in milliseconds. */
-  #end(): number {
-    const now = this.#context.clock.now();
+  #end(now: number): number {
     const lateMs = now - this.#dueAt;
     if (lateMs > latestMs) this.#slept?.count(this.#dueAt + latestMs, now);
     this.#dueAt = Infinity;

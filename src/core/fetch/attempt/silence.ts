@@ -85,12 +85,12 @@ export class Silence implements Queued, Progress {
   /** @returns whether no other read is under way. */
   beginRead(): boolean {
     if (this.#reads++ > 0) return false;
-    this.#restart(this.#clock.now());
+    this.#restart();
     return true;
   }
 
   endRead(): void {
-    if (--this.#reads === 0) this.#restart(this.#clock.now());
+    if (--this.#reads === 0) this.#restart();
   }
 
   /** Ends it: nothing more is awaited. */
@@ -101,27 +101,27 @@ export class Silence implements Queued, Progress {
 
   /** Called by its timer. There may have been progress since that was set. */
   expire(): void {
-    const leftMs = this.#leftMs();
-    if (leftMs > 0) this.#limit.restart(leftMs);
+    const now = this.#clock.now();
+    const leftMs = this.#leftMs(now);
+    if (leftMs > 0) this.#limit.restart(leftMs, now);
     else this.#onEnd();
   }
 
-  #await(awaited: 'nothing' | 'headers' | 'reader', since = this.#clock.now()): void {
+  #await(awaited: 'nothing' | 'headers' | 'reader', since?: number): void {
     this.#awaited = awaited;
     this.#restart(since);
   }
 
-  #restart(since: number): void {
-    this.#since = since;
-    this.#limit.restart(Math.max(0, this.#leftMs()));
+  /** @param since - Since when it counts. @default now */
+  #restart(since?: number): void {
+    const now = this.#clock.now();
+    this.#since = since ?? now;
+    this.#limit.restart(Math.max(0, this.#leftMs(now)), now);
   }
 
-  #leftMs(): number {
-    return Math.max(this.#since, this.#movedAt) + this.#limitMs() - this.#clock.now();
-  }
-
-  #limitMs(): number {
-    if (this.#awaited === 'headers') return this.headersMs;
-    return this.#reads > 0 || this.#awaited === 'reader' ? this.idleMs : Infinity;
+  #leftMs(now: number): number {
+    const isBody = this.#reads > 0 || this.#awaited === 'reader';
+    const limitMs = this.#awaited === 'headers' ? this.headersMs : isBody ? this.idleMs : Infinity;
+    return Math.max(this.#since, this.#movedAt) + limitMs - now;
   }
 }
