@@ -26,10 +26,11 @@ export function joinOperation(
 ): SteadyInit {
   return readPassed(() => {
     const members: SteadyInit = readInit('steady.fetch', init as SteadyInit);
-    const own = signalOf(input, members) ?? signal;
+    const passed = requestOf(input);
+    const own = signalOf(passed, members) ?? signal;
     const both = own === signal ? own : firstOf([signal, own]);
     if (operation) signals.set(both, operation);
-    return { ...keepReferrer(requestOf(input), members), signal: both };
+    return { ...keepReferrer(passed, members), signal: both };
   });
 }
 

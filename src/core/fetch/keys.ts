@@ -48,11 +48,11 @@ export function checkUnkeyed(operations: Operations, request: SteadyRequest): vo
 /** Records that a request of a submission is sent without a key, because its API takes none. */
 function recordUnkeyed(operations: Operations, request: SteadyRequest): void {
   inDevelopment(() => checkNames(request));
-  const { operation, input, init } = request;
+  const { operation, passed, init } = request;
   const { submission } = operation;
   if (!isKeyWanted(request)) return;
   // The app may have written the key into the request itself.
-  const written = [...readHeaders(input, init).values(), init.body];
+  const written = [...readHeaders(passed, init).values(), init.body];
   const isWritten = (key: string): boolean =>
     written.some((value) => typeof value === 'string' && value.includes(key));
   if (submission && isWritten(submission.key)) submission.recordRepeatable();

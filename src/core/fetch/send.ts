@@ -142,8 +142,8 @@ function prepare(context: FetchContext, request: SteadyRequest): Promise<Request
 
 async function transmit(attempt: Attempt): Promise<Response> {
   const { context, request, init } = attempt;
-  const { input, signal } = request;
-  const wasSpent = isBodySpent(input, init);
+  const { passed, signal } = request;
+  const wasSpent = isBodySpent(passed, init);
   inDevelopment(() => recordRequest(context.emitter, request, signal));
   const reports = watchCsp();
   let response: Response;

@@ -1,6 +1,6 @@
 import type { IdempotencyProfile } from '../fetch/api.ts';
 import type { Extension } from '../fetch/extension.ts';
-import { readHeaders, requestOf } from '../fetch/init.ts';
+import { readHeaders } from '../fetch/init.ts';
 import {
   checkNames,
   isKeyAsked,
@@ -26,10 +26,10 @@ import { warnOfChange, warnOfStray } from './warnings.ts';
 /** The extension that a profile brings: gives requests their idempotency keys, and fixes their bytes. */
 export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
   by: 'defineIdempotency',
-  inspect({ idempotency }, { input, init }) {
+  inspect({ idempotency }, { passed, init }) {
     const { header, body } = idempotency as IdempotencyProfile;
     if (body !== undefined) return { ownKey: readBodyText(init.body, body) };
-    return { ownKey: readHeaders(input, init).get(header) || undefined };
+    return { ownKey: readHeaders(passed, init).get(header) || undefined };
   },
   prepare(context, request, init) {
     const { operations } = context;
@@ -81,9 +81,9 @@ async function addKey(operations: Operations, request: SteadyRequest): Promise<R
 /** The key that is in the body of a Request already. */
 async function readKeyOfRequest(request: SteadyRequest): Promise<string | undefined> {
   const { body } = profileOf(request);
-  const given = requestOf(request.input);
-  if (body === undefined || !given || request.init.body != null) return undefined;
-  return readBodyText(await given.clone().text(), body);
+  const { passed } = request;
+  if (body === undefined || !passed || request.init.body != null) return undefined;
+  return readBodyText(await passed.clone().text(), body);
 }
 
 /** The step that a request is, and the body to send. */
@@ -122,11 +122,10 @@ async function checkSame(
 
 /** The body as it was passed. One of a Request is read from a copy, because the next attempt may pass it again. */
 async function readBody(request: SteadyRequest): Promise<BodyInit | null> {
-  const { input, init, method } = request;
-  const given = requestOf(input);
-  if (init.body != null || !given || /^(GET|HEAD)$/.test(method)) return init.body ?? null;
+  const { passed, init, method } = request;
+  if (init.body != null || !passed || /^(GET|HEAD)$/.test(method)) return init.body ?? null;
   // Firefox has no `request.body`.
-  const copy = given.clone();
+  const copy = passed.clone();
   const type = copy.headers.get('content-type');
   // The text of a form has another boundary each time.
   if (type?.includes('form-data')) return copy.formData();
@@ -145,11 +144,11 @@ function withKey(
   ownKey: string | undefined,
   body: FixedBody,
 ): RequestInit {
-  const { input, init } = request;
+  const { passed, init } = request;
   const profile = profileOf(request);
-  const headers = readHeaders(input, init);
+  const headers = readHeaders(passed, init);
   // The form of a Request gets a boundary of ours, which its body tells.
-  if (requestOf(input) && boundaryOf(body)) headers.delete('content-type');
+  if (passed && boundaryOf(body)) headers.delete('content-type');
   const sent = { ...init, headers, body };
   if (ownKey) return sent;
   if (profile.body !== undefined) {

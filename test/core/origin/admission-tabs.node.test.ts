@@ -7,10 +7,7 @@ describe('what a tab tells the others', () => {
   test('that something is down, that it probes it, and that it is up', async () => {
     const { send, takeDown, wait, reach, told, turn } = openAdmission({ hasTabs: true });
     takeDown('a');
-    expect(told.splice(0)).toEqual([
-      { kind: 'down', scope: 'a', isProbed: false },
-      'rest a',
-    ]);
+    expect(told.splice(0)).toEqual([{ kind: 'down', scope: 'a', isProbed: false }, 'rest a']);
     const waiting = wait('a');
     await turn();
     told.length = 0;

@@ -8,7 +8,7 @@ import type { Operations } from '../../operation/operations.ts';
 import type { Effect } from '../../operation/parts/effects.ts';
 import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
-import { checkFiles, isStream, mayBeCached, requestOf } from '../init.ts';
+import { checkFiles, isStream, mayBeCached } from '../init.ts';
 import { isQuiet } from './body/media-type.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 import type { Sending } from './sending.ts';
@@ -112,7 +112,7 @@ export class Attempt implements EventListenerObject {
     init: RequestInit,
     sending: Sending | undefined,
   ) {
-    const { operation, input } = request;
+    const { operation, passed } = request;
     const policy = operation.policyOf(request);
     const { timeout } = policy;
     const { signal } = this.#controller;
@@ -124,7 +124,7 @@ export class Attempt implements EventListenerObject {
     // A failure may be in the browser's cache, so a retry or a probe must not be answered from there.
     const mustLeave = isAgain && mayBeCached(request, init);
     this.init = mustLeave ? { ...init, signal, cache: 'no-cache' } : { ...init, signal };
-    this.bytes = bodyBytes(input, init);
+    this.bytes = bodyBytes(passed, init);
     const { permit, admission } = sending ?? {};
     // A probe of an origin that may be down altogether has a short limit, so that the next one follows soon.
     const isSearching = permit?.isTrial && !admission?.origin.health.isBroken(request.endpoint);
@@ -185,8 +185,7 @@ export class Attempt implements EventListenerObject {
       else this.line = lines.join(request.url, silence, isProbe);
       this.#emit();
     }
-    const { input } = request;
-    const passed = requestOf(input);
+    const { input, passed } = request;
     if (passed) void this.#measure(passed);
     const send = (): Promise<Response> =>
       client ? client.transport(input, this.init, silence) : transport(input, this.init);
@@ -195,7 +194,7 @@ export class Attempt implements EventListenerObject {
       this.sending?.send(clock.now());
       return enter ? enter(request.operation.ref.id, this.#number, send) : send();
     };
-    const answering = checkFiles(input, this.init)?.then(() => {
+    const answering = checkFiles(passed, this.init)?.then(() => {
       if (this.signal.aborted) throw this.signal.reason;
       return begin();
     });
@@ -231,7 +230,7 @@ export class Attempt implements EventListenerObject {
   /** Called when its headers have arrived. */
   receiveHeaders(answer: Response): void {
     const { init, request } = this;
-    const headers = init.headers ?? requestOf(request.input)?.headers;
+    const headers = init.headers ?? request.passed?.headers;
     if (isQuiet(answer, { headers } as ForeignAnswer)) this.allowQuiet();
     this.silence.awaitNothing();
     this.line?.receiveHeaders(this.silence, answer);

@@ -24,7 +24,7 @@ export async function outlivePage(
   attempt.sending?.end(failures.aborted);
   await attempt.untilStopped(fate);
   request.operation.pauses.count(cutOffAt, clock.now());
-  const isUnsafe = !request.isRepeatable || isSentOnce(request.input, init);
+  const isUnsafe = !request.isRepeatable || isSentOnce(request.passed, init);
   if (signal.aborted || !isWhole || isUnsafe) return undefined;
   attempt.grant(await context.admit(request));
   await sign(attempt);

@@ -103,8 +103,8 @@ const isRead = ({ method, operation }: SteadyRequest): boolean =>
   isSafeMethod(method) || operation.ref.kind === 'query';
 
 /** Whether the request has a condition (RFC 9110 §13.1): then the server itself refuses it after another write. */
-function isGuarded({ input, init }: SteadyRequest): boolean {
-  const headers = readHeaders(input, init);
+function isGuarded({ passed, init }: SteadyRequest): boolean {
+  const headers = readHeaders(passed, init);
   return ['if-match', 'if-none-match', 'if-unmodified-since'].some((name) => headers.has(name));
 }
 
