@@ -1,7 +1,7 @@
 import { inDevelopment } from '../lib/development.ts';
 import { createSlot } from '../lib/slot.ts';
 import { focusManager, type QueryClient } from '@tanstack/react-query';
-import { isReachable } from '../origin/health/unreadable.ts';
+import { isReachable } from '../connectivity/reach.ts';
 import { defineApis } from '../fetch/api.ts';
 import { Lines } from '../fetch/attempt/line.ts';
 import { WaitingWrites } from '../fetch/order/waiting-writes.ts';

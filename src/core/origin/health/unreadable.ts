@@ -1,7 +1,6 @@
-import { type Clock, systemTransport, type Transport } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { everything } from '../wait-queue.ts';
 import { forgetMs, type OriginHealth } from './health.ts';
-import { isEngine } from '../../lib/browser/page.ts';
 
 /** Finds out whether an origin answers at all, even if the page may not read its answers. */
 export interface Reach {
@@ -63,31 +62,5 @@ export class Unreadable {
   #find(): void {
     this.#foundAt = this.#clock.now();
     this.#onFound();
-  }
-}
-
-/** The longest wait for an answer. */
-const timeoutMs = 5000;
-
-/**
- * Asks an origin for an answer of any kind, even one that the page may not read. Only with the browser's own
- * fetch: other transports do not hide answers from the page.
- *
- * @returns false if no answer came, if a service worker made it up, or if the origin cannot be asked.
- */
-export async function isReachable(transport: Transport, origin: string): Promise<boolean> {
-  if (transport !== systemTransport || !isEngine() || !origin.startsWith('http')) return false;
-  try {
-    const { type } = await transport(`${origin}/`, {
-      method: 'HEAD',
-      mode: 'no-cors',
-      cache: 'no-store',
-      // A redirect counts as an answer. For another origin it can only be followed.
-      redirect: origin === globalThis.location?.origin ? 'manual' : 'follow',
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    return type !== 'default';
-  } catch {
-    return false;
   }
 }
