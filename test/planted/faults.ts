@@ -295,8 +295,8 @@ export const faults: readonly Fault[] = [
   fault(
     'a slot of the concurrency limit is not freed',
     'origin/outcomes.ts',
-    'inFlight.delete(this.target);',
-    '',
+    'const wasTaken = inFlight.delete(this);',
+    'const wasTaken = inFlight.has(this);',
     'fetch/sending.test.ts',
   ),
   fault(

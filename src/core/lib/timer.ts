@@ -100,7 +100,7 @@ export function untilAborted<T>(
 }
 
 /** The dependencies of a time limit. */
-interface LimitContext {
+export interface LimitContext {
   readonly clock: Clock;
   /** Tells whether the tab was frozen since a time; undefined without a page. */
   readonly page?: { readonly wasAsleep: (since: number) => boolean } | undefined;

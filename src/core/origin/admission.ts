@@ -175,7 +175,9 @@ export class Admission {
 
   /** Applies the `RateLimit` header of an answer. */
   allow(limitScope: string, { remaining, resetAt }: RateLimitState): void {
-    const others = [...this.origin.inFlight].filter((target) => target.limitScope === limitScope);
+    const others = [...this.origin.inFlight].filter(
+      ({ target }) => target.limitScope === limitScope,
+    );
     const resetInMs = resetAt - this.#context.clock.now();
     // The server has already counted the attempt that it answers.
     this.origin.limits.allow(limitScope, remaining, others.length - 1, resetInMs);

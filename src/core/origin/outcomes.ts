@@ -122,7 +122,6 @@ export class GrantedPermit implements Permit {
   readonly endProbe: ReturnType<Health['probes']['start']> | undefined;
   readonly #outcomes: Outcomes;
   readonly #isInTurn: boolean;
-  #isFree = false;
   #isOver = false;
 
   constructor(outcomes: Outcomes, target: Target, probed?: Health, isInTurn = false) {
@@ -133,7 +132,7 @@ export class GrantedPermit implements Permit {
     this.#outcomes = outcomes;
     this.#isInTurn = isInTurn;
     this.sentAt = outcomes.clock.now();
-    inFlight.add(target);
+    inFlight.add(this);
     limits.spend(target.limitScope, (scope) => queue.sizeOf(scope));
     health.recordSent(target.endpoint, this.sentAt);
     this.endProbe = probed?.probes.start();
@@ -159,11 +158,9 @@ export class GrantedPermit implements Permit {
 
   /** @returns whether it had its slot until now. */
   #freeSlot(): boolean {
-    if (this.#isFree) return false;
-    this.#isFree = true;
     const { inFlight, slowStart } = this.#outcomes.origin;
-    inFlight.delete(this.target);
-    if (this.#isInTurn) slowStart.finish();
-    return true;
+    const wasTaken = inFlight.delete(this);
+    if (wasTaken && this.#isInTurn) slowStart.finish();
+    return wasTaken;
   }
 }

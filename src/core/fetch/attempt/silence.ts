@@ -1,6 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { TimeLimit } from '../../lib/timer.ts';
-import type { Queued } from './line.ts';
+import { type LimitContext, TimeLimit } from '../../lib/timer.ts';
 
 /** Receives the progress of a request before its headers. */
 export interface Progress {
@@ -8,14 +7,8 @@ export interface Progress {
   readonly recordProgress: () => void;
 }
 
-/** The dependencies of a silence. */
-interface SilenceContext {
-  readonly clock: Clock;
-  readonly page?: { readonly wasAsleep: (since: number) => boolean } | undefined;
-}
-
 /** The time limit of an attempt. It limits silence, never work: only time in which the server owes something counts. */
-export class Silence implements Queued, Progress {
+export class Silence implements Progress {
   /** The time limit for its headers, in milliseconds. */
   headersMs: number;
   /** The longest silence within its body, in milliseconds. */
@@ -37,7 +30,7 @@ export class Silence implements Queued, Progress {
    * @param slept - Receives the time that the device slept, which does not count.
    */
   constructor(
-    context: SilenceContext,
+    context: LimitContext,
     headersMs: number,
     idleMs: number,
     onEnd: () => void,
@@ -50,14 +43,17 @@ export class Silence implements Queued, Progress {
     this.#onEnd = onEnd;
   }
 
+  /** Its limit starts now, because the request has a connection. */
   awaitHeaders(): void {
     this.#await('headers');
   }
 
+  /** Its limit counts from when the request was sent, because that never had to wait. */
   awaitHeadersSinceSent(): void {
     this.#await('headers', 0);
   }
 
+  /** It waits for a connection, or its headers have come. */
   awaitNothing(): void {
     this.#await('nothing');
   }

@@ -84,9 +84,9 @@ export class Route {
   }
 
   /** Reads what the origin knows about an attempt that failed with this request, where one is known. */
-  fail(failure: Failure, nowMs: number, request?: RequestFacts): FailureThere {
+  fail(failure: Failure, nowMs: number, request?: RequestFacts): Partial<FailureThere> {
     const at = (this.at = placeOf(request) ?? this.at);
-    if (!at) return nowhere;
+    if (!at) return {};
     const { admission, sent } = at;
     const { endpoint, resource, risk, mayBeOffline } = sent;
     const { health, limits } = admission.origin;
@@ -120,12 +120,3 @@ const isSame = (one: Destination, other: Destination): boolean =>
   one.admission === other.admission &&
   one.sent.endpoint === other.sent.endpoint &&
   one.sent.limitScope === other.sent.limitScope;
-
-const nowhere: FailureThere = {
-  isTrial: false,
-  isLate: false,
-  isDown: false,
-  limitedMs: 0,
-  isUrlBroken: false,
-  isAlone: false,
-};
