@@ -1,20 +1,14 @@
-import type { Connectivity } from '../connectivity/connectivity.ts';
-import type { PageLife } from '../connectivity/page-life.ts';
 import type { RateLimitCode } from '../headers/rate-limit.ts';
-import type { Clock, Random } from '../lib/clock.ts';
-import { codeOf, type MadeBy } from '../lib/input/made-by.ts';
+import { codeOf } from '../lib/input/made-by.ts';
 import { toUrl } from '../lib/input/url.ts';
 import { toClientError } from '../operation/error-info.ts';
 import type { SentRequest } from '../operation/facts.ts';
 import { createError, isNotSentError, NotSentError } from '../operation/errors.ts';
 import type { Operation } from '../operation/operation.ts';
-import type { Operations } from '../operation/operations.ts';
 import { unprovenOwner } from '../operation/owner.ts';
 import { isSafeMethod } from '../policy/operation.ts';
 import type { Admission } from '../origin/admission.ts';
-import type { Network, OriginOptions } from '../origin/origin.ts';
-import { Origins } from '../origin/origins.ts';
-import type { Reach } from '../origin/health/unreadable.ts';
+import { Origins, type OriginsContext } from '../origin/origins.ts';
 import type { Ask, Permit, Target } from '../origin/ask.ts';
 import { type Failure, type FailureDetails, isRefusal, type Outcome } from '../policy/outcome.ts';
 import type { FetchContext } from './attempt/attempt.ts';
@@ -23,23 +17,9 @@ import { dropped, pausedText } from './attempt/failure.ts';
 import { pauseAt } from './pause.ts';
 import { type RecordOutcome, Sending } from './attempt/sending.ts';
 
-/** The dependencies of admissions. */
-interface AdmissionsContext {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly operations: Operations;
-}
-
-/** The network, the page and the options that all origins share. */
-interface Surroundings {
-  readonly connectivity: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'>;
-  readonly network: Network;
-  /** How to find out whether an origin answers at all. */
-  readonly reachOf: (origin: string) => Reach;
-  /** How answers tell a rate limit. */
-  readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
-  /** Undefined outside a page. */
-  readonly page?: PageLife | undefined;
+/** The dependencies of admissions: those of all origins, and how to know who waits for what. */
+interface AdmissionsContext
+  extends OriginsContext, Pick<FetchContext, 'operations' | 'connectivity' | 'rateLimit'> {
   /** A server has no page that could freeze. */
   readonly isOnServer: boolean;
   /** Whether the app is visible. If nothing else tells whether a user waits, this does. */
@@ -49,7 +29,7 @@ interface Surroundings {
 }
 
 /** Admission to all origins of an instance. */
-export interface Admissions extends Surroundings {
+export interface Admissions {
   readonly admit: FetchContext['admit'];
   /**
    * Waits before an attempt begins, at the origin of its operation's latest request. The first request of the attempt to
@@ -62,16 +42,11 @@ export interface Admissions extends Surroundings {
 }
 
 /** Creates the admissions of an instance. */
-export function createAdmissions(
-  context: AdmissionsContext,
-  options: OriginOptions,
-  surroundings: Surroundings,
-): Admissions {
-  const { clock, random } = context;
+export function createAdmissions(context: AdmissionsContext): Admissions {
+  const { clock } = context;
   const { waits } = context.operations;
-  const { connectivity, network, rateLimit } = surroundings;
-  const origins = new Origins({ ...surroundings, clock, random, options });
-  const recordOutcome = createRecorder(clock, connectivity, network, rateLimit);
+  const origins = new Origins(context);
+  const recordOutcome = createRecorder(context);
   const grant = (request: SteadyRequest, admission: Admission, permit: Permit): Sending => {
     if (permit.isTrial) request.operation.route.recordTrial(clock.now());
     return new Sending(request, admission, permit, recordOutcome);
@@ -79,7 +54,7 @@ export function createAdmissions(
   // No async function, because thousands of requests may wait here.
   const wait = (request: SteadyRequest, admission: Admission): Promise<Sending> => {
     const { operation, signal } = request;
-    const wanted = permitRequestOf(operation, request, surroundings);
+    const wanted = permitRequestOf(operation, request, context);
     return pauseAt(admission, wanted, operation, signal, waits).then((release) => {
       if (release === 'expired') throw refuse(operation, request, admission);
       if (release === 'dropped') throw dropped(request, request.signal);
@@ -93,7 +68,7 @@ export function createAdmissions(
     if (signal?.aborted) throw operation.errors.abortUnsent(request, signal);
     if (request.isLocal) return undefined;
     if (isDecided(operation)) throw dropped(request);
-    if (mayBeLocal(request, surroundings)) operation.attend(unprovenOwner);
+    if (mayBeLocal(request, context)) operation.attend(unprovenOwner);
     const { partition, concurrency } = api ?? {};
     const admission = origins.admissionOf(url, partition, concurrency && { concurrency });
     request.enter(admission);
@@ -105,13 +80,12 @@ export function createAdmissions(
   };
 
   return {
-    ...surroundings,
     admit,
     origins,
     async pauseBefore(operation) {
       const { at } = operation.route;
       if (!at) return true;
-      const wanted = permitRequestOf(operation, at.sent, surroundings);
+      const wanted = permitRequestOf(operation, at.sent, context);
       const release = await pauseAt(at.admission, wanted, operation, undefined, waits);
       if (release === 'expired') {
         const error = refuse(operation, at.sent, at.admission);
@@ -129,11 +103,11 @@ const isDecided = ({ submission, errors, phase }: Operation): boolean =>
   !!submission && (errors.decision?.kind === 'stop' || phase.kind === 'waiting');
 
 /** Whether it may be a write of a plain mutation that needs no network. */
-const mayBeLocal = ({ operation, method }: SteadyRequest, around: Surroundings): boolean =>
+const mayBeLocal = ({ operation, method }: SteadyRequest, around: AdmissionsContext): boolean =>
   operation.isLone && around.network.isOffline() && !isSafeMethod(method) && around.mayBeLocal();
 
 /** The request for admission of a request, or of the next attempt of an operation. */
-function permitRequestOf(operation: Operation, sent: SentRequest, around: Surroundings): Ask {
+function permitRequestOf(operation: Operation, sent: SentRequest, around: AdmissionsContext): Ask {
   const { priority, whenDown, maxPauseMs } = operation.policyOf(sent);
   return {
     ...targetOf(operation, sent),
@@ -164,12 +138,12 @@ const targetOf = (
 });
 
 /** Makes the function that records the outcome of a request: in the rate limits, the connectivity and the origin. */
-function createRecorder(
-  clock: Clock,
-  connectivity: Surroundings['connectivity'],
-  network: Network,
-  rateLimit: Surroundings['rateLimit'],
-): RecordOutcome {
+function createRecorder({
+  clock,
+  connectivity,
+  network,
+  rateLimit,
+}: AdmissionsContext): RecordOutcome {
   const recordLimits = (
     { request, admission, sentAt }: Sending,
     outcome: Outcome,

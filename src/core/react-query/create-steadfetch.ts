@@ -132,13 +132,14 @@ function wire(given: Given) {
   const lifecycle = new Lifecycle(parts);
   const clients = (): readonly QueryClient[] => lifecycle.clients();
   const network = openNetwork(parts, () => admissions.origins.known());
-  const admissions = createAdmissions(parts, given.origin, {
+  const around = {
+    ...parts,
     ...network,
     isOnServer: isServer(),
     isSeen,
     mayBeLocal: () => clients().some(isAnyLocal),
-    rateLimit: given.rateLimit,
-  });
+  };
+  const admissions = createAdmissions(around);
   const { origins } = admissions;
   const writeOrder = new WriteOrder(clock, () => origins.openTabs()?.shareWrites);
   const unwatchResumed = isServer() ? undefined : watchResumed(clients, waitingWrites, emitter);
@@ -148,7 +149,7 @@ function wire(given: Given) {
   const isOnServer = isServer() && given.transport === systemTransport;
   let lastRequest = 0;
   const context = {
-    ...parts,
+    ...around,
     ...admissions,
     // An instance on a server may send writes of several users.
     ...(!isOnServer && { admit: admitInOrder({ ...parts, writeOrder }, admissions.admit) }),

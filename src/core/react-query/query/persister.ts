@@ -10,6 +10,7 @@ import { reportOf, toClientError } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
 import type { Operations, Signals } from '../../operation/operations.ts';
 import type { Admissions } from '../../fetch/admit.ts';
+import type { FetchContext } from '../../fetch/attempt/attempt.ts';
 import type { WaitingWrites } from '../../fetch/order/waiting-writes.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Clock, Random } from '../../lib/clock.ts';
@@ -42,7 +43,7 @@ export interface PersisterContext {
   readonly pauseBefore: Admissions['pauseBefore'];
   /** Writes that wait. They are sent before a refetch, which would otherwise show the state before them. */
   readonly waitingWrites: WaitingWrites;
-  readonly connectivity: Admissions['connectivity'];
+  readonly connectivity: FetchContext['connectivity'];
   readonly lifecycle: Lifecycle;
 }
 
