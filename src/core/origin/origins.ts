@@ -80,15 +80,13 @@ export class Origins {
   }
 
   #open(key: string, own: OriginOptions | undefined): Admission {
-    const { clock, random, network, origin, reachOf } = this.#context;
+    const { origin, reachOf } = this.#context;
     forgetIdle(this.admissions);
     this.openTabs();
     const admission = new Admission(
       { ...origin, ...own },
       {
-        clock,
-        random,
-        network,
+        ...this.#context,
         isWatched: () => this.watchers.size > 0,
         joinTabs: this.#tabs?.join.bind(this.#tabs, key),
         onOutage: (...outage) => this.outages.forEach((notify) => notify(key, ...outage)),

@@ -167,8 +167,6 @@ function wire(given: Given) {
   };
   return {
     context,
-    network: network.network,
-    connectivity: network.watched,
     forget() {
       endWaits();
       origins.forget();
@@ -216,7 +214,7 @@ function createOptions(instance: Instance & Pick<ReturnType<typeof wire>, 'conte
 
 function create(config: SteadfetchConfig): Steadfetch {
   const wired = wire(readConfig(config));
-  const { context, network, connectivity } = wired;
+  const { context } = wired;
   const { policy, emitter, lifecycle, operations, ledger } = context;
   const { fetch, rawFetch } = createFetch(context);
   const instance = {
@@ -224,8 +222,7 @@ function create(config: SteadfetchConfig): Steadfetch {
     context,
     fetch,
     rawFetch,
-    connectivity,
-    network,
+    connectivity: context.watched,
     persist: createPersister.bind(undefined, context),
     own: undefined,
     cleared: new Set<() => Promise<void>>(),

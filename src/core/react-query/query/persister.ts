@@ -8,12 +8,12 @@ import type {
 } from '@tanstack/react-query';
 import { reportOf, toClientError } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
-import type { Operations, Signals } from '../../operation/operations.ts';
+import type { LoopContext } from '../../operation/loop.ts';
+import type { Signals } from '../../operation/operations.ts';
 import type { Admissions } from '../../fetch/admit.ts';
 import type { FetchContext } from '../../fetch/attempt/attempt.ts';
 import type { WaitingWrites } from '../../fetch/order/waiting-writes.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { codeOf } from '../../lib/input/made-by.ts';
 import type { FallbackCode } from './fallback.ts';
@@ -32,11 +32,7 @@ import type { AnyPersister, SteadyPersister } from '../steadfetch.ts';
 import { warnIfUnlinked } from '../misuse.ts';
 
 /** The dependencies of the persister. */
-export interface PersisterContext {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly operations: Operations;
-  readonly signals: Signals;
+export interface PersisterContext extends LoopContext {
   readonly ledger: FailureLedger;
   /** The record of each query. */
   readonly byQuery: QueryRecords;
