@@ -11,6 +11,7 @@ import { actedAt } from '../lib/browser/page.ts';
 import { formPrefix } from '../lib/browser/tab-names.ts';
 import { systemClock, systemNow, systemRandom } from '../lib/clock.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
+import { createEmitter, type Emitter } from '../lib/store.ts';
 import { backoffDelay } from '../policy/backoff.ts';
 import { createTabStorage } from './tab-storage.ts';
 
@@ -112,7 +113,8 @@ export function openActionForm(name: string): ActionForm {
 export class ActionForm {
   readonly #name: string;
   readonly #storage = createTabStorage();
-  readonly #listeners: Set<() => void> = new Set();
+  readonly #changes: Emitter<void> = createEmitter();
+  readonly subscribe: Emitter<void>['on'] = this.#changes.on;
   #latest: Press | undefined;
   /** The key whose outcome the latest press has found. */
   #foundKey: string | undefined;
@@ -131,11 +133,6 @@ export class ActionForm {
     globalThis.addEventListener('pagehide', this.#pageLeft);
     globalThis.addEventListener('pageshow', this.#pageShown);
   }
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  };
 
   /** When the press was that is sent now. What code sends has none, and is of now. */
   #takePress(): number {
@@ -162,7 +159,7 @@ export class ActionForm {
     // No answer comes to a page that was put away.
     if (persisted) this.#giveUp();
     this.#leftAt = undefined;
-    this.#changed();
+    this.#changes.emit();
   };
 
   /** The key to send under, in a form that was rendered with this one. */
@@ -179,7 +176,7 @@ export class ActionForm {
   recordAnswer(key: string): void {
     if (this.#read().unknown !== key) return;
     this.#write({ unknown: undefined });
-    this.#changed();
+    this.#changes.emit();
   }
 
   /**
@@ -218,7 +215,7 @@ export class ActionForm {
       const endedAt = state?.status === 'unknown' ? -Infinity : systemNow();
       if (this.#latest === press) this.#latest = { ...press, endedAt };
       systemClock.setTimeout(this.#stopWatching, unseenMs);
-      this.#changed();
+      this.#changes.emit();
     };
     press.promise.then(end, () => end());
     return press.promise as Promise<TState>;
@@ -307,10 +304,6 @@ export class ActionForm {
 
   readonly #stopWatching = (): void => {
     if (!this.#isUnderWay()) globalThis.removeEventListener('beforeunload', this.#pageLeft);
-  };
-
-  readonly #changed = (): void => {
-    for (const listener of this.#listeners) listener();
   };
 
   #read(): Kept {

@@ -98,7 +98,7 @@ function read<T, K extends QueryKey>(
       onFail,
     });
     // React Query emits no event when a retry starts.
-    if (operation.attempt > 1) shared.byQuery.emitChange(query);
+    if (operation.attempt > 1) shared.byQuery.changes.emit(query);
     return begun;
   };
   // The app's own persister may restore stored data while the origin is down: only its request waits.

@@ -15,7 +15,7 @@ import { isServer } from '../instance.ts';
 import { markAsUsed, warnOfUnrepeatable } from '../misuse.ts';
 import type { RetryPair } from '../steadfetch.ts';
 import { oldestSubmission } from '../mutation/lifecycle.ts';
-import { emitChange } from '../mutation/record.ts';
+import { mutationChanges } from '../mutation/record.ts';
 import type { OverdueRetries } from './refetch.ts';
 
 /** The dependencies of `retry` and `retryDelay`. */
@@ -82,7 +82,7 @@ function beginQuery(
 /** The owner of plain mutations. It is not known which mutation an operation belongs to. */
 const plainOwner = new (class extends Owner {
   override onChange(): void {
-    emitChange();
+    mutationChanges.emit(undefined);
   }
 })();
 

@@ -9,7 +9,7 @@ const sent = {
   limitScope: 'GET /prices',
   method: 'GET',
   keyed: false,
-  isRepeatable: true,
+  isNew: true,
   risk: 0 as const,
 };
 
