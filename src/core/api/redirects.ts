@@ -1,3 +1,4 @@
+import { untilAborted } from '../lib/timer.ts';
 import { inDevelopment } from '../lib/development.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { failed, recordFailure } from '../fetch/attempt/failure.ts';
@@ -56,7 +57,7 @@ export async function followRedirects(
     url = target;
     try {
       const sending = attempt.context.transport(url, init);
-      response = await attempt.untilStopped(sending, discard);
+      response = await untilAborted(attempt.signal, sending, discard);
     } catch (error) {
       throw failed(attempt, error);
     }

@@ -83,19 +83,34 @@ export function sleep(
 
 /**
  * Settles as `begun` does, or rejects with the reason of the signal as soon as that is aborted: also where
- * `begun` ignores the signal.
+ * `begun` ignores the signal. A value that comes too late is passed to `discardLate`.
  */
 export function untilAborted<T>(
   signal: AbortSignal | undefined,
   begun: T | Promise<T>,
+  discardLate?: (late: T) => void,
 ): Promise<T> {
   if (!signal) return Promise.resolve(begun);
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(reasonOf(signal));
+    let isStopped = false;
+    const stop = (): void => {
+      isStopped = true;
+      reject(reasonOf(signal));
+    };
     const over = (): void => signal.removeEventListener('abort', stop);
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
-    Promise.resolve(begun).then(resolve, reject).finally(over);
+    Promise.resolve(begun).then(
+      (value) => {
+        over();
+        if (isStopped) discardLate?.(value);
+        else resolve(value);
+      },
+      (error: unknown) => {
+        over();
+        reject(error);
+      },
+    );
   });
 }
 

@@ -1,4 +1,5 @@
 import { discard } from '../../lib/discard.ts';
+import { untilAborted } from '../../lib/timer.ts';
 import type { Connectivity } from '../../connectivity/connectivity.ts';
 import type { MadeBy } from '../../lib/input/made-by.ts';
 import type { Transport } from '../../lib/clock.ts';
@@ -103,8 +104,6 @@ export class Attempt implements EventListenerObject {
   #bytesRead = 0;
   /** How many of its bodies, including clones, were not cancelled. */
   #bodies = 0;
-  /** Rejects those who wait for its answer or its body, when it is stopped. */
-  readonly #waits: ((reason: unknown) => void)[] = [];
 
   constructor(
     context: FetchContext,
@@ -198,33 +197,7 @@ export class Attempt implements EventListenerObject {
       if (this.signal.aborted) throw this.signal.reason;
       return begin();
     });
-    return this.untilStopped(answering ?? begin(), discard);
-  }
-
-  /**
-   * Settles as `begun` does, or rejects as soon as the attempt is stopped, even if the transport or the body ignores the
-   * signal. A value that comes too late is passed to `discardLate`.
-   */
-  untilStopped<T>(begun: T | Promise<T>, discardLate?: (late: T) => void): Promise<T> {
-    const waits = this.#waits;
-    const { signal } = this;
-    return new Promise((resolve, reject) => {
-      // Usually there is only one.
-      const isOver = (): boolean => {
-        const at = waits.indexOf(reject);
-        if (at >= 0) waits.splice(at, 1);
-        return at < 0;
-      };
-      if (signal.aborted) reject(signal.reason);
-      else waits.push(reject);
-      Promise.resolve(begun).then(
-        (value) => (isOver() ? discardLate?.(value) : resolve(value)),
-        (error: unknown) => {
-          isOver();
-          reject(error);
-        },
-      );
-    });
+    return untilAborted(this.signal, answering ?? begin(), discard);
   }
 
   /** Called when its headers have arrived. */
@@ -270,7 +243,7 @@ export class Attempt implements EventListenerObject {
     const endRequest = this.request.operation.attemptLimit?.beginRequest();
     if (silence.beginRead()) this.line?.startBody(silence);
     try {
-      return await this.untilStopped(begun);
+      return await untilAborted(this.signal, begun);
     } finally {
       silence.endRead();
       endRequest?.();
@@ -281,7 +254,7 @@ export class Attempt implements EventListenerObject {
   async awaitApp<T>(begun: Promise<T>, discardLate?: (late: T) => void): Promise<T> {
     this.silence.awaitHeaders();
     try {
-      return await this.untilStopped(begun, discardLate);
+      return await untilAborted(this.signal, begun, discardLate);
     } finally {
       this.silence.awaitNothing();
     }
@@ -296,7 +269,6 @@ export class Attempt implements EventListenerObject {
   stop(reason: unknown): void {
     this.end();
     this.#controller.abort(reason);
-    for (const reject of this.#waits.splice(0)) reject(this.signal.reason);
   }
 
   /** Ends it: all of it has arrived, or nothing more is wanted. */
