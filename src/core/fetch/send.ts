@@ -6,9 +6,14 @@ import { type AnswerFailure, failures } from '../policy/outcome.ts';
 import { Attempt, type FetchContext } from './attempt/attempt.ts';
 import { classifyStatus } from './attempt/classify.ts';
 import { failed, recoverRejection } from './attempt/failure.ts';
-import { accept, hasProblem, receiveAnswer, refuseWithProblem } from './attempt/answer.ts';
+import {
+  accept,
+  hasProblem,
+  receiveAnswer,
+  refuseWithProblem,
+  isExpectedBody,
+} from './attempt/answer.ts';
 import { watchCsp } from './attempt/own-side.ts';
-import { isExpectedBody } from './attempt/body/json-body.ts';
 import { extensionsOf, type Recovery, runStep, sign } from './extension.ts';
 import { isBodySpent, type SteadyInit } from './init.ts';
 import { checkUnkeyed } from './keys.ts';
