@@ -169,7 +169,7 @@ export class Form {
       const fingerprint = await fingerprintOfPayload(variables, context.freshFields);
       // Read only now: an effect may press before the effect that sets the options.
       const payload = this.#options.keepPayload ? toKept(variables) : undefined;
-      if (session.aborted) throw endedWithSession(operations.begin('mutation'), false, 'no');
+      if (session.isOver) throw endedWithSession(operations.begin('mutation'), false, 'no');
       // Not awaited: from here on it is under way, and no longer being read.
       const promise = this.#begin(variables, fingerprint, payload, confirmedKey, over);
       return promise;

@@ -21,6 +21,7 @@ import { KnownErrors, usualMethod } from './parts/known-errors.ts';
 import { none, Pauses } from './parts/pauses.ts';
 import { Route } from './parts/route.ts';
 import type { Submission, Steps } from './parts/submission.ts';
+import type { Session } from './parts/session.ts';
 import { warnOfLoop } from './warn-of-loop.ts';
 import type { Write } from './write-order.ts';
 
@@ -59,7 +60,7 @@ export class Operation {
   readonly pauses: Pauses = new Pauses();
   readonly route: Route;
   readonly #shared: Environment;
-  #session: AbortSignal;
+  #session: Session;
   /** The mutation that it was of is gone. */
   #isLeft = false;
   #layered: LayeredPolicy | undefined;
@@ -72,12 +73,7 @@ export class Operation {
   /** The last progress: when, in epoch milliseconds, and how long the operation had been paused before. */
   #progress: { readonly at: number; readonly pausedMs: number } | undefined;
 
-  constructor(
-    shared: Environment,
-    ref: Operation['ref'],
-    given: OperationInit,
-    session: AbortSignal,
-  ) {
+  constructor(shared: Environment, ref: Operation['ref'], given: OperationInit, session: Session) {
     const { before, submission } = given;
     this.#shared = shared;
     this.#session = session;
@@ -109,7 +105,7 @@ export class Operation {
 
   /** Nothing more of it is sent, because its session or its mutation is gone. What is under way ends by itself. */
   get isLeft(): boolean {
-    return this.#isLeft || this.#session.aborted;
+    return this.#isLeft || this.#session.isOver;
   }
   leave(): void {
     this.#isLeft = true;
@@ -119,7 +115,7 @@ export class Operation {
     this.policy = { ...this.policy, maxRetries: 0, whenDown: 'fail' };
   }
   /** Moves the operation to this session. */
-  join(session: AbortSignal): void {
+  join(session: Session): void {
     this.#session = session;
   }
 

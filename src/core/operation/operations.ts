@@ -6,7 +6,7 @@ import type { AttemptLimit, Environment, Waiting } from './environment.ts';
 import { Operation } from './operation.ts';
 import type { OperationInit } from './owner.ts';
 import type { Submission } from './parts/submission.ts';
-import type { Live } from './parts/session.ts';
+import { type Live, Session } from './parts/session.ts';
 import { startAttempt, warnOfLoop } from './warn-of-loop.ts';
 
 /** The operation that a signal belongs to: this link survives an await. */
@@ -46,21 +46,16 @@ export class Operations {
   readonly waits: Set<Waiting> = new Set();
   /** The requests before their answers, and the runs of `retry`. */
   readonly live: Set<Live> = new Set();
+  /** The present session. Operations that begin now end with it. */
+  session: Session = new Session();
   /** The id of the newest one. */
   lastId = 0;
   /** The id of the newest lone request that may have been done, and must not be done twice. */
   lastWriteId = 0;
-  /** From one log-in to the next. */
-  #session: AbortController = new AbortController();
   readonly #environment: Environment;
 
   constructor(environment: Environment) {
     this.#environment = environment;
-  }
-
-  /** The present session. Operations that begin now send nothing once it is over. */
-  get session(): AbortSignal {
-    return this.#session.signal;
   }
 
   begin(
@@ -81,8 +76,8 @@ export class Operations {
   /** Another session begins: nothing that was begun before is sent any more. */
   endSession(): void {
     const { current } = this;
-    this.#session.abort();
-    this.#session = new AbortController();
+    this.session.end();
+    this.session = new Session();
     // The log-out itself, which ends the session, goes on.
     current?.join(this.session);
     for (const one of this.live) one.endSession();

@@ -3,6 +3,15 @@ import type { Failure, Processed } from '../../policy/outcome.ts';
 import { createError, NotSentError, SteadfetchError } from '../errors.ts';
 import type { RequestFacts } from '../facts.ts';
 
+/** From one log-in to the next: what was begun in it sends nothing once it is over. */
+export class Session {
+  isOver = false;
+
+  end(): void {
+    this.isOver = true;
+  }
+}
+
 /** A request or a run of `retry` that is under way. Its session ends it. */
 export interface Live {
   endSession(): void;
