@@ -97,19 +97,17 @@ export function untilAborted<T>(
       isStopped = true;
       reject(reasonOf(signal));
     };
-    const over = (): void => signal.removeEventListener('abort', stop);
+    const over =
+      <V>(act: (value: V) => void) =>
+      (value: V): void => {
+        signal.removeEventListener('abort', stop);
+        act(value);
+      };
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
     Promise.resolve(begun).then(
-      (value) => {
-        over();
-        if (isStopped) discardLate?.(value);
-        else resolve(value);
-      },
-      (error: unknown) => {
-        over();
-        reject(error);
-      },
+      over((value) => (isStopped ? discardLate?.(value) : resolve(value))),
+      over(reject),
     );
   });
 }
