@@ -71,8 +71,7 @@ export function createAdmissions(context: AdmissionsContext): Admissions {
     if (mayBeLocal(request, context)) operation.attend(unprovenOwner);
     const { partition, concurrency } = api ?? {};
     const admission = origins.admissionOf(url, partition, concurrency && { concurrency });
-    request.enter(admission);
-    const early = operation.route.goTo(admission, request);
+    const early = operation.route.goTo(request.enter(admission));
     const permit = early ?? admission.enter(request);
     if (!permit) return wait(request, admission);
     if (!early) operation.takeUrge();
@@ -85,11 +84,11 @@ export function createAdmissions(context: AdmissionsContext): Admissions {
     async pauseBefore(operation) {
       const { at } = operation.route;
       if (!at) return true;
-      const wanted = permitRequestOf(operation, at.sent, context);
+      const wanted = permitRequestOf(operation, at, context);
       const release = await pauseAt(at.admission, wanted, operation, undefined, waits);
       if (release === 'expired') {
-        const error = refuse(operation, at.sent, at.admission);
-        throw isNotSentError(error) ? toClientError(error, at.sent) : error;
+        const error = refuse(operation, at, at.admission);
+        throw isNotSentError(error) ? toClientError(error, at) : error;
       }
       if (release === 'dropped') return false;
       operation.route.keep(release, at);

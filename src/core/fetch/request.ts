@@ -174,8 +174,9 @@ export class SteadyRequest implements RequestFacts, Live {
   }
 
   /** Records where it asks for admission. */
-  enter(admission: Admission): void {
+  enter(admission: Admission): this & { readonly admission: Admission } {
     this.admission = admission;
+    return this as this & { readonly admission: Admission };
   }
 
   /** Sets its place in the order of writes. */

@@ -82,7 +82,7 @@ export class WaitingWrites {
   isAheadOf(operation: Operation): boolean {
     const { at } = operation.route;
     if (!at || this.#passed.has(operation)) return false;
-    const origin = originOf(at.sent.url ?? '');
+    const origin = originOf(at.url ?? '');
     for (const source of this.#sources) if (source(origin)) return true;
     return false;
   }

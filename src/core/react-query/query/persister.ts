@@ -146,7 +146,7 @@ function recordFailure(
 /** Whether the attempt would be paused before it is sent. */
 function isKeptBack({ route: { at }, owner: { mayBeOffline } }: Operation): boolean {
   if (!at) return false;
-  const { endpoint, resource, limitScope, risk, isOnce } = at.sent;
+  const { endpoint, resource, limitScope, risk, isOnce } = at;
   return !at.admission.isOpen({ endpoint, resource, limitScope, risk, isOnce, mayBeOffline });
 }
 
@@ -187,8 +187,7 @@ async function untilItsTurn(
   // The operation was cancelled meanwhile.
   if (operation.phase.kind === 'ended') throw operation.errors.lastError;
   // The instance was disposed of.
-  if (!isSent)
-    throw toClientError(operation.errors.abortUnsent(undefined, {}), operation.route.at?.sent);
+  if (!isSent) throw toClientError(operation.errors.abortUnsent(undefined, {}), operation.route.at);
 }
 
 /** The operation whose next attempt begins. A new fetch makes a new operation. */

@@ -174,7 +174,7 @@ export class UnloadedQueries implements Readable<Unloaded> {
   }
 
   #isWanted(query: Query): boolean {
-    const url = this.#instance.byQuery.get(query)?.route.at?.sent.url;
+    const url = this.#instance.byQuery.get(query)?.route.at?.url;
     return !this.#origin || originOf(url ?? '') === this.#origin;
   }
 
