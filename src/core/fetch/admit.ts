@@ -7,14 +7,14 @@ import { createError, isNotSentError, NotSentError } from '../operation/errors.t
 import type { Operation } from '../operation/operation.ts';
 import { unprovenOwner } from '../operation/owner.ts';
 import { isSafeMethod } from '../policy/operation.ts';
-import type { Admission } from '../origin/admission.ts';
+import type { Destination } from '../operation/parts/route.ts';
 import { Origins, type OriginsContext } from '../origin/origins.ts';
 import type { Ask, Permit, Target } from '../origin/ask.ts';
 import { type Failure, type FailureDetails, isRefusal, type Outcome } from '../policy/outcome.ts';
 import type { FetchContext } from './attempt/attempt.ts';
-import type { SteadyRequest } from './request.ts';
+import type { EnteredRequest, SteadyRequest } from './request.ts';
 import { dropped, pausedText } from './attempt/failure.ts';
-import { pauseAt } from './pause.ts';
+import { pauseAt, type Release } from './pause.ts';
 import { type RecordOutcome, Sending } from './attempt/sending.ts';
 
 /** The dependencies of admissions: those of all origins, and how to know who waits for what. */
@@ -47,18 +47,21 @@ export function createAdmissions(context: AdmissionsContext): Admissions {
   const { waits } = context.operations;
   const origins = new Origins(context);
   const recordOutcome = createRecorder(context);
-  const grant = (request: SteadyRequest, admission: Admission, permit: Permit): Sending => {
+  const pause = (operation: Operation, at: Destination, signal?: AbortSignal): Promise<Release> => {
+    const wanted = permitRequestOf(operation, at, context);
+    return pauseAt(at.admission, wanted, operation, signal, waits);
+  };
+  const grant = (request: EnteredRequest, permit: Permit): Sending => {
     if (permit.isTrial) request.operation.route.recordTrial(clock.now());
-    return new Sending(request, admission, permit, recordOutcome);
+    return new Sending(request, permit, recordOutcome);
   };
   // No async function, because thousands of requests may wait here.
-  const wait = (request: SteadyRequest, admission: Admission): Promise<Sending> => {
+  const wait = (request: EnteredRequest): Promise<Sending> => {
     const { operation, signal } = request;
-    const wanted = permitRequestOf(operation, request, context);
-    return pauseAt(admission, wanted, operation, signal, waits).then((release) => {
-      if (release === 'expired') throw refuse(operation, request, admission);
+    return pause(operation, request, signal).then((release) => {
+      if (release === 'expired') throw refuse(operation, request);
       if (release === 'dropped') throw dropped(request, request.signal);
-      return grant(request, admission, release);
+      return grant(request, release);
     });
   };
 
@@ -71,11 +74,12 @@ export function createAdmissions(context: AdmissionsContext): Admissions {
     if (mayBeLocal(request, context)) operation.attend(unprovenOwner);
     const { partition, concurrency } = api ?? {};
     const admission = origins.admissionOf(url, partition, concurrency && { concurrency });
-    const early = operation.route.goTo(request.enter(admission));
+    const entered = request.enter(admission);
+    const early = operation.route.goTo(entered);
     const permit = early ?? admission.enter(request);
-    if (!permit) return wait(request, admission);
+    if (!permit) return wait(entered);
     if (!early) operation.takeUrge();
-    return grant(request, admission, permit);
+    return grant(entered, permit);
   };
 
   return {
@@ -84,10 +88,9 @@ export function createAdmissions(context: AdmissionsContext): Admissions {
     async pauseBefore(operation) {
       const { at } = operation.route;
       if (!at) return true;
-      const wanted = permitRequestOf(operation, at, context);
-      const release = await pauseAt(at.admission, wanted, operation, undefined, waits);
+      const release = await pause(operation, at);
       if (release === 'expired') {
-        const error = refuse(operation, at, at.admission);
+        const error = refuse(operation, at);
         throw isNotSentError(error) ? toClientError(error, at) : error;
       }
       if (release === 'dropped') return false;
@@ -144,13 +147,13 @@ function createRecorder({
   rateLimit,
 }: AdmissionsContext): RecordOutcome {
   const recordLimits = (
-    { request, admission, sentAt }: Sending,
+    { request, sentAt }: Sending,
     outcome: Outcome,
     error: unknown,
     response: Response,
   ) => {
     const { status = 0, retryAfterMs }: FailureDetails = outcome;
-    const { operation, limitScope, api } = request;
+    const { operation, limitScope, api, admission } = request;
     // Retry-After takes precedence (draft-ietf-httpapi-ratelimit-headers).
     const isTold = retryAfterMs !== undefined && [429, 503, 529].includes(status);
     const fields = isTold ? undefined : codeOf<RateLimitCode>(api?.rateLimit ?? rateLimit);
@@ -196,7 +199,8 @@ function isSentElsewhere(url: string, { redirected, url: end }: Response): boole
  * The error of an attempt that was not admitted in time. If an earlier attempt has failed, its failure, because that says
  * more.
  */
-function refuse(operation: Operation, request: SentRequest, admission: Admission): unknown {
+function refuse(operation: Operation, request: Destination): unknown {
+  const { admission } = request;
   const { errors } = operation;
   const { reason, retryAt } = admission.whyPaused(targetOf(operation, request));
   if (errors.lastError !== undefined) return errors.recordExpiry(retryAt);

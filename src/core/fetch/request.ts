@@ -47,6 +47,9 @@ const mostContent = 1000;
 const isRead = ({ ref, isLone }: Operation, isIdempotent: boolean | undefined): boolean =>
   ref.kind === 'query' || (ref.kind === 'call' && !isLone && !!isIdempotent);
 
+/** A request that has asked for admission. */
+export type EnteredRequest = SteadyRequest & { readonly admission: Admission };
+
 /** One request, with the facts that are known before it is answered. */
 export class SteadyRequest implements RequestFacts, Live {
   readonly operation: Operation;
@@ -174,9 +177,9 @@ export class SteadyRequest implements RequestFacts, Live {
   }
 
   /** Records where it asks for admission. */
-  enter(admission: Admission): this & { readonly admission: Admission } {
+  enter(admission: Admission): EnteredRequest {
     this.admission = admission;
-    return this as this & { readonly admission: Admission };
+    return this as EnteredRequest;
   }
 
   /** Sets its place in the order of writes. */

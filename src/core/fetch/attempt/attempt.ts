@@ -124,7 +124,8 @@ export class Attempt implements EventListenerObject {
     const mustLeave = isAgain && mayBeCached(request, init);
     this.init = mustLeave ? { ...init, signal, cache: 'no-cache' } : { ...init, signal };
     this.bytes = bodyBytes(passed, init);
-    const { permit, admission } = sending ?? {};
+    const { permit } = sending ?? {};
+    const { admission } = request;
     // A probe of an origin that may be down altogether has a short limit, so that the next one follows soon.
     const isSearching = permit?.isTrial && !admission?.origin.health.isBroken(request.endpoint);
     const { retriedFor } = operation.errors;
