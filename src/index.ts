@@ -1,7 +1,7 @@
 export type { ApiProfile } from './core/fetch/api.ts';
 export type { CheckOptions, ConnectivityOptions } from './core/connectivity/check.ts';
 export type { ConnectivitySource, ConnectivitySourceState } from './core/connectivity/page-life.ts';
-export type { RawFetch, SteadyFetch } from './core/fetch/fetch.ts';
+export type { RawFetch, SteadyFetch } from './core/fetch/send.ts';
 export type { Expected } from './core/fetch/api.ts';
 export type { SteadyInit } from './core/fetch/init.ts';
 export {

@@ -49,7 +49,7 @@ export type { Progress } from './fetch/attempt/silence.ts';
 export { attemptContext, bindFetch, type Fetches } from './fetch/bind-fetch.ts';
 export { targetOf } from './fetch/endpoint.ts';
 export { renewableAt, type Extension } from './fetch/extension.ts';
-export { createFetch, type RawFetch, type SteadyFetch } from './fetch/fetch.ts';
+export { createFetch, type RawFetch, type SteadyFetch } from './fetch/send.ts';
 export type { SteadyInit } from './fetch/init.ts';
 export type { SteadyJson } from './fetch/json.ts';
 export { submissionExtension } from './fetch/keys.ts';

@@ -219,7 +219,7 @@ function underWay(
       maxAttempts: maxAttempts > 0 && maxAttempts < Infinity ? maxAttempts : undefined,
       reason,
       retryAt: onWall(retryAt),
-      request: operation?.route.at?.sent.name.replace(/[?#].*/s, ''),
+      request: operation?.route.at?.name.replace(/[?#].*/s, ''),
       paused: operation?.pauses.list.length ?? 0,
     },
   ];
@@ -270,7 +270,7 @@ function loopOf(operation: Operation, onWall: OnWall): InspectedOperation {
   const pause = pauses.list[0]?.pause;
   const reason = pause?.reason ?? decision?.reason;
   const retryAt = (pause ?? decision)?.retryAt;
-  const { maxRetries } = operation.policyOf(route.at?.sent ?? {});
+  const { maxRetries } = operation.policyOf(route.at ?? {});
   const status = phase.kind === 'ended' ? 'sending' : phase.kind;
   const shown = { status, attempt, maxAttempts: maxRetries + 1, reason, retryAt } as const;
   const keys = { queryKey: undefined, mutationKey: undefined };

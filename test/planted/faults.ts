@@ -294,14 +294,14 @@ export const faults: readonly Fault[] = [
   // The way out of an origin.
   fault(
     'a slot of the concurrency limit is not freed',
-    'origin/permit.ts',
-    'inFlight.delete(this.#target);',
-    '',
+    'origin/outcomes.ts',
+    'const wasTaken = inFlight.delete(this);',
+    'const wasTaken = inFlight.has(this);',
     'fetch/sending.test.ts',
   ),
   fault(
     'what waits for a slot is not woken when that is free',
-    'origin/permit.ts',
+    'origin/outcomes.ts',
     'if (this.#freeSlot() && origin.queue.size > 0) pump();',
     'this.#freeSlot();',
     'fetch/sending.test.ts',

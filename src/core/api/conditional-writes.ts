@@ -101,8 +101,8 @@ export function conditionalWrites(
     by: 'conditionalWrites',
     inspect: (_api, passed) => ({ idempotent: isOne(toRequest(passed)) || undefined }),
     async recover(attempt, failure, response) {
-      const { method, url, input } = attempt.request;
-      const request = toRequest({ method, url, input, init: attempt.init });
+      const { method, url, passed } = attempt.request;
+      const request = toRequest({ method, url, passed, init: attempt.init });
       if (!isConflict(failure) || !isOne(request)) return undefined;
       const processed = processedOf(attempt, failure);
       if (!wasOurs) return refuse(attempt, response, { ...failure, processed });
@@ -154,10 +154,10 @@ function endAsDone(attempt: Attempt, response: Response, refusal: HttpFailure): 
 const hasCondition = ({ headers }: ConditionalRequest): boolean =>
   /(^|[\s,])"/.test(headers.get('if-match') ?? '') || headers.get('if-none-match')?.trim() === '*';
 
-const toRequest = ({ input, init, method, url }: PassedRequest): ConditionalRequest => ({
+const toRequest = ({ passed, init, method, url }: PassedRequest): ConditionalRequest => ({
   method,
   url,
-  headers: readHeaders(input, init),
+  headers: readHeaders(passed, init),
   body: init.body ?? null,
 });
 

@@ -50,7 +50,7 @@ export function deadlineHeader(
     by: operation,
     sign(attempt) {
       const { request, init } = attempt;
-      const headers = readHeaders(request.input, init);
+      const headers = readHeaders(request.passed, init);
       if (headers.has(header) && !stamped.has(attempt)) return undefined;
       const leftMs = leftOf(attempt);
       if (leftMs === Infinity) return undefined;

@@ -1,7 +1,8 @@
+import { untilAborted } from '../lib/timer.ts';
 import { inDevelopment } from '../lib/development.ts';
 import type { Attempt } from '../fetch/attempt/attempt.ts';
 import { failed, recordFailure } from '../fetch/attempt/failure.ts';
-import { isStream, requestOf } from '../fetch/init.ts';
+import { isStream } from '../fetch/init.ts';
 import type { SteadyRequest } from '../fetch/request.ts';
 import { discard } from '../lib/discard.ts';
 import { originOf, shown, toUrl } from '../lib/input/url.ts';
@@ -15,12 +16,12 @@ const ofFetch = /^(authorization|cookie|proxy-authorization)$/;
  * drops them itself, or if the caller chose how to treat redirects.
  */
 export function keepCredentials(
-  { input, url }: SteadyRequest,
+  { passed, url }: SteadyRequest,
   { redirect }: RequestInit,
   credentials: Headers,
 ): RequestInit | undefined {
   const isCustom = [...credentials.keys()].some((name) => !ofFetch.test(name));
-  if (!isCustom || redirect !== undefined || (requestOf(input)?.redirect ?? 'follow') !== 'follow')
+  if (!isCustom || redirect !== undefined || (passed?.redirect ?? 'follow') !== 'follow')
     return undefined;
   const isOwn = originOf(url) === globalThis.location?.origin;
   return isOwn ? { mode: 'same-origin' } : { redirect: 'manual' };
@@ -56,7 +57,7 @@ export async function followRedirects(
     url = target;
     try {
       const sending = attempt.context.transport(url, init);
-      response = await attempt.untilStopped(sending, discard);
+      response = await untilAborted(attempt.signal, sending, discard);
     } catch (error) {
       throw failed(attempt, error);
     }

@@ -1,6 +1,6 @@
 import type { FetchContext } from '../fetch/attempt/attempt.ts';
 import { type Extension, renewableAt } from '../fetch/extension.ts';
-import { isStream, readHeaders, requestOf } from '../fetch/init.ts';
+import { isStream, readHeaders } from '../fetch/init.ts';
 import type { SteadyRequest } from '../fetch/request.ts';
 import { followRedirects, keepCredentials } from './redirects.ts';
 import { textOf } from '../lib/input/callback.ts';
@@ -185,7 +185,7 @@ class Credentials {
   ): Promise<RequestInit> {
     const { init } = unsigned;
     const { given, ...version } = await this.#read(context);
-    const all = readHeaders(request.input, init);
+    const all = readHeaders(request.passed, init);
     for (const [name, value] of given) all.set(name, value);
     const guarded = context.client
       ? { credentialNames: [...given.keys()] }
@@ -198,14 +198,13 @@ class Credentials {
   /** Replaces the body of a Request, which can be sent once, by one that can be sent again. */
   async keepBody(
     context: FetchContext,
-    { input, method }: SteadyRequest,
+    { passed, method }: SteadyRequest,
     init: RequestInit,
   ): Promise<Pick<Signed, 'init' | 'isOnce'>> {
-    const given = requestOf(input);
-    if (!given || init.body !== undefined || /^(GET|HEAD)$/.test(method))
+    if (!passed || init.body !== undefined || /^(GET|HEAD)$/.test(method))
       return { init, isOnce: isStream(init.body) };
     try {
-      const body = await this.#callWithLimit(context, () => given.clone().blob());
+      const body = await this.#callWithLimit(context, () => passed.clone().blob());
       return { init: body.size > 0 ? { ...init, body } : init, isOnce: false };
     } catch {
       // The body cannot be copied. Sending the Request itself reports why.

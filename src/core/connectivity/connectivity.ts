@@ -21,7 +21,7 @@ export interface ConnectivityState {
 }
 
 /** The dependencies of a watch over the network. */
-interface WatchContext {
+export interface WatchContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly sleepDetector: SleepDetector;

@@ -102,48 +102,26 @@ export function browserHint(): Hint | undefined {
  */
 type PageEvent = HintEvent | 'leave' | 'hide' | 'show' | 'thaw';
 
-type Listener = (event: PageEvent) => void;
-
-const listeners = new Set<Listener>();
-let uninstall: (() => void) | undefined;
-
-/**
- * Calls the listener until the returned function is called. Needs a document. The page has one listener
- * per event, for all instances together.
- */
-function onPageEvent(listener: Listener): () => void {
-  listeners.add(listener);
-  uninstall ??= install();
-  return () => {
-    if (!listeners.delete(listener) || listeners.size > 0) return;
-    uninstall?.();
-    uninstall = undefined;
-  };
-}
-
-function emit(event: PageEvent): void {
-  for (const listener of listeners) listener(event);
-}
-
-function install(): () => void {
+/** Calls the listener until the returned function is called. Needs a document. */
+function onPageEvent(listener: (event: PageEvent) => void): () => void {
   const stops: (() => void)[] = [];
   const on = (target: EventTarget, type: string, act: () => void): void =>
     void stops.push(listen(target, type, act));
   const emitVisible = (): void => {
-    if (document.visibilityState === 'visible') emit('visible');
+    if (document.visibilityState === 'visible') listener('visible');
   };
-  on(window, 'online', () => emit('online'));
-  on(window, 'offline', () => emit('offline'));
+  on(window, 'online', () => listener('online'));
+  on(window, 'offline', () => listener('offline'));
   on(document, 'visibilitychange', emitVisible);
   on(document, 'resume', () => {
-    emit('thaw');
+    listener('thaw');
     emitVisible();
   });
-  on(window, 'beforeunload', () => emit('leave'));
-  on(window, 'pagehide', () => emit('hide'));
+  on(window, 'beforeunload', () => listener('leave'));
+  on(window, 'pagehide', () => listener('hide'));
   // Also fires when the page comes back from the back-forward cache.
   on(window, 'pageshow', () => {
-    emit('show');
+    listener('show');
     emitVisible();
   });
   return () => {

@@ -1,45 +1,25 @@
-import type { Connectivity } from '../connectivity/connectivity.ts';
-import type { PageLife } from '../connectivity/page-life.ts';
 import type { RateLimitCode } from '../headers/rate-limit.ts';
-import type { Clock, Random } from '../lib/clock.ts';
-import { codeOf, type MadeBy } from '../lib/input/made-by.ts';
+import { codeOf } from '../lib/input/made-by.ts';
 import { toUrl } from '../lib/input/url.ts';
 import { toClientError } from '../operation/error-info.ts';
 import type { SentRequest } from '../operation/facts.ts';
 import { createError, isNotSentError, NotSentError } from '../operation/errors.ts';
 import type { Operation } from '../operation/operation.ts';
-import type { Operations } from '../operation/operations.ts';
 import { unprovenOwner } from '../operation/owner.ts';
 import { isSafeMethod } from '../policy/operation.ts';
-import type { Admission } from '../origin/admission.ts';
-import type { Network, OriginOptions } from '../origin/origin.ts';
-import { Origins } from '../origin/origins.ts';
-import type { Reach } from '../origin/health/unreadable.ts';
+import type { Destination } from '../operation/parts/route.ts';
+import { Origins, type OriginsContext } from '../origin/origins.ts';
 import type { Ask, Permit, Target } from '../origin/ask.ts';
 import { type Failure, type FailureDetails, isRefusal, type Outcome } from '../policy/outcome.ts';
 import type { FetchContext } from './attempt/attempt.ts';
-import type { SteadyRequest } from './request.ts';
+import type { EnteredRequest, SteadyRequest } from './request.ts';
 import { dropped, pausedText } from './attempt/failure.ts';
-import { pauseAt } from './pause.ts';
+import { pauseAt, type Release } from './pause.ts';
 import { type RecordOutcome, Sending } from './attempt/sending.ts';
 
-/** The dependencies of admissions. */
-interface AdmissionsContext {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly operations: Operations;
-}
-
-/** The network, the page and the options that all origins share. */
-interface Surroundings {
-  readonly connectivity: Pick<Connectivity, 'recordAnswer' | 'recordNoAnswer'>;
-  readonly network: Network;
-  /** How to find out whether an origin answers at all. */
-  readonly reachOf: (origin: string) => Reach;
-  /** How answers tell a rate limit. */
-  readonly rateLimit?: MadeBy<'rateLimitFields'> | undefined;
-  /** Undefined outside a page. */
-  readonly page?: PageLife | undefined;
+/** The dependencies of admissions: those of all origins, and how to know who waits for what. */
+interface AdmissionsContext
+  extends OriginsContext, Pick<FetchContext, 'operations' | 'connectivity' | 'rateLimit'> {
   /** A server has no page that could freeze. */
   readonly isOnServer: boolean;
   /** Whether the app is visible. If nothing else tells whether a user waits, this does. */
@@ -49,7 +29,7 @@ interface Surroundings {
 }
 
 /** Admission to all origins of an instance. */
-export interface Admissions extends Surroundings {
+export interface Admissions {
   readonly admit: FetchContext['admit'];
   /**
    * Waits before an attempt begins, at the origin of its operation's latest request. The first request of the attempt to
@@ -62,28 +42,26 @@ export interface Admissions extends Surroundings {
 }
 
 /** Creates the admissions of an instance. */
-export function createAdmissions(
-  context: AdmissionsContext,
-  options: OriginOptions,
-  surroundings: Surroundings,
-): Admissions {
-  const { clock, random } = context;
+export function createAdmissions(context: AdmissionsContext): Admissions {
+  const { clock } = context;
   const { waits } = context.operations;
-  const { connectivity, network, rateLimit } = surroundings;
-  const origins = new Origins({ ...surroundings, clock, random, options });
-  const recordOutcome = createRecorder(clock, connectivity, network, rateLimit);
-  const grant = (request: SteadyRequest, admission: Admission, permit: Permit): Sending => {
+  const origins = new Origins(context);
+  const recordOutcome = createRecorder(context);
+  const pause = (operation: Operation, at: Destination, signal?: AbortSignal): Promise<Release> => {
+    const wanted = permitRequestOf(operation, at, context);
+    return pauseAt(at.admission, wanted, operation, signal, waits);
+  };
+  const grant = (request: EnteredRequest, permit: Permit): Sending => {
     if (permit.isTrial) request.operation.route.recordTrial(clock.now());
-    return new Sending(request, admission, permit, recordOutcome);
+    return new Sending(request, permit, recordOutcome);
   };
   // No async function, because thousands of requests may wait here.
-  const wait = (request: SteadyRequest, admission: Admission): Promise<Sending> => {
+  const wait = (request: EnteredRequest): Promise<Sending> => {
     const { operation, signal } = request;
-    const wanted = permitRequestOf(operation, request, surroundings);
-    return pauseAt(admission, wanted, operation, signal, waits).then((release) => {
-      if (release === 'expired') throw refuse(operation, request, admission);
+    return pause(operation, request, signal).then((release) => {
+      if (release === 'expired') throw refuse(operation, request);
       if (release === 'dropped') throw dropped(request, request.signal);
-      return grant(request, admission, release);
+      return grant(request, release);
     });
   };
 
@@ -93,29 +71,27 @@ export function createAdmissions(
     if (signal?.aborted) throw operation.errors.abortUnsent(request, signal);
     if (request.isLocal) return undefined;
     if (isDecided(operation)) throw dropped(request);
-    if (mayBeLocal(request, surroundings)) operation.attend(unprovenOwner);
+    if (mayBeLocal(request, context)) operation.attend(unprovenOwner);
     const { partition, concurrency } = api ?? {};
     const admission = origins.admissionOf(url, partition, concurrency && { concurrency });
-    request.enter(admission);
-    const early = operation.route.goTo(admission, request);
+    const entered = request.enter(admission);
+    const early = operation.route.goTo(entered);
     const permit = early ?? admission.enter(request);
-    if (!permit) return wait(request, admission);
+    if (!permit) return wait(entered);
     if (!early) operation.takeUrge();
-    return grant(request, admission, permit);
+    return grant(entered, permit);
   };
 
   return {
-    ...surroundings,
     admit,
     origins,
     async pauseBefore(operation) {
       const { at } = operation.route;
       if (!at) return true;
-      const wanted = permitRequestOf(operation, at.sent, surroundings);
-      const release = await pauseAt(at.admission, wanted, operation, undefined, waits);
+      const release = await pause(operation, at);
       if (release === 'expired') {
-        const error = refuse(operation, at.sent, at.admission);
-        throw isNotSentError(error) ? toClientError(error, at.sent) : error;
+        const error = refuse(operation, at);
+        throw isNotSentError(error) ? toClientError(error, at) : error;
       }
       if (release === 'dropped') return false;
       operation.route.keep(release, at);
@@ -129,11 +105,11 @@ const isDecided = ({ submission, errors, phase }: Operation): boolean =>
   !!submission && (errors.decision?.kind === 'stop' || phase.kind === 'waiting');
 
 /** Whether it may be a write of a plain mutation that needs no network. */
-const mayBeLocal = ({ operation, method }: SteadyRequest, around: Surroundings): boolean =>
+const mayBeLocal = ({ operation, method }: SteadyRequest, around: AdmissionsContext): boolean =>
   operation.isLone && around.network.isOffline() && !isSafeMethod(method) && around.mayBeLocal();
 
 /** The request for admission of a request, or of the next attempt of an operation. */
-function permitRequestOf(operation: Operation, sent: SentRequest, around: Surroundings): Ask {
+function permitRequestOf(operation: Operation, sent: SentRequest, around: AdmissionsContext): Ask {
   const { priority, whenDown, maxPauseMs } = operation.policyOf(sent);
   return {
     ...targetOf(operation, sent),
@@ -164,20 +140,20 @@ const targetOf = (
 });
 
 /** Makes the function that records the outcome of a request: in the rate limits, the connectivity and the origin. */
-function createRecorder(
-  clock: Clock,
-  connectivity: Surroundings['connectivity'],
-  network: Network,
-  rateLimit: Surroundings['rateLimit'],
-): RecordOutcome {
+function createRecorder({
+  clock,
+  connectivity,
+  network,
+  rateLimit,
+}: AdmissionsContext): RecordOutcome {
   const recordLimits = (
-    { request, admission, sentAt }: Sending,
+    { request, sentAt }: Sending,
     outcome: Outcome,
     error: unknown,
     response: Response,
   ) => {
     const { status = 0, retryAfterMs }: FailureDetails = outcome;
-    const { operation, limitScope, api } = request;
+    const { operation, limitScope, api, admission } = request;
     // Retry-After takes precedence (draft-ietf-httpapi-ratelimit-headers).
     const isTold = retryAfterMs !== undefined && [429, 503, 529].includes(status);
     const fields = isTold ? undefined : codeOf<RateLimitCode>(api?.rateLimit ?? rateLimit);
@@ -223,7 +199,8 @@ function isSentElsewhere(url: string, { redirected, url: end }: Response): boole
  * The error of an attempt that was not admitted in time. If an earlier attempt has failed, its failure, because that says
  * more.
  */
-function refuse(operation: Operation, request: SentRequest, admission: Admission): unknown {
+function refuse(operation: Operation, request: Destination): unknown {
+  const { admission } = request;
   const { errors } = operation;
   const { reason, retryAt } = admission.whyPaused(targetOf(operation, request));
   if (errors.lastError !== undefined) return errors.recordExpiry(retryAt);

@@ -139,7 +139,8 @@ export interface ErrorReader {
 
 /** The arguments of a request, read once. */
 export interface PassedRequest {
-  readonly input: RequestInfo | URL;
+  /** The Request; undefined if a URL was passed. */
+  readonly passed: Request | undefined;
   readonly init: RequestInit;
   /** In upper case. */
   readonly method: string;

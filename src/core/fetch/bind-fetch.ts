@@ -3,7 +3,7 @@ import { readPassed } from '../operation/error-info.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Signals } from '../operation/operations.ts';
 import type { Submission } from '../operation/parts/submission.ts';
-import type { RawFetch, SteadyFetch } from './fetch.ts';
+import type { RawFetch, SteadyFetch } from './send.ts';
 import { createJson, type SteadyJson } from './json.ts';
 import { keepReferrer, readInit, requestOf, signalOf, type SteadyInit } from './init.ts';
 
@@ -26,10 +26,11 @@ export function joinOperation(
 ): SteadyInit {
   return readPassed(() => {
     const members: SteadyInit = readInit('steady.fetch', init as SteadyInit);
-    const own = signalOf(input, members) ?? signal;
+    const passed = requestOf(input);
+    const own = signalOf(passed, members) ?? signal;
     const both = own === signal ? own : firstOf([signal, own]);
     if (operation) signals.set(both, operation);
-    return { ...keepReferrer(requestOf(input), members), signal: both };
+    return { ...keepReferrer(passed, members), signal: both };
   });
 }
 

@@ -1,6 +1,7 @@
 import { inDevelopment } from '../lib/development.ts';
 import { callApp, reporterOf } from '../lib/input/callback.ts';
 import { normalizeEscapes, toUrl } from '../lib/input/url.ts';
+import type { Target } from '../origin/ask.ts';
 import type { ApiProfile } from './api.ts';
 
 /** Path segments that name one thing of many: numbers and dates, hex and other long tokens, UUIDs among them. */
@@ -20,23 +21,16 @@ export function endpointOf(method: string, url: string): string {
   return `${method} ${normalizeEscapes(path).replace(/[^/]+/g, foldSegment) || '/'}`;
 }
 
-/** The units for which an origin counts a request. */
-interface Target {
-  /** The unit of outages and probes. */
-  readonly endpoint: string;
-  /** The unit that fails by itself: method, URL and the text of a read, or the name of an endpoint that an API's profile gives. */
-  readonly resource: string;
-  /** The scope of a Retry-After or RateLimit in its answer. */
-  readonly limitScope: string;
-}
-
-/** The target of a request. An API's profile may name its endpoint. `content`: the text by which a read is told from others of its URL. */
+/**
+ * The units for which an origin counts a request. An API's profile may name its endpoint, which is then the resource, too.
+ * `content`: the text by which a read is told from others of its URL.
+ */
 export function targetOf(
   method: string,
   url: string,
   api: ApiProfile | undefined,
   content = '',
-): Target {
+): Pick<Target, 'endpoint' | 'resource' | 'limitScope'> {
   const own = ownName(method, url, api);
   const endpoint = own ?? endpointOf(method, url);
   const isOfApi = api?.limitsApplyTo === 'api' || !!api?.partition;

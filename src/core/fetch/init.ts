@@ -71,25 +71,27 @@ export const requestOf = (input: Input): Request | undefined =>
   // Recognised by its members, because it may be from another realm, and has no class name in React Native.
   'method' in (Object(input) as object) ? (input as Request) : undefined;
 
+/** The Request that was passed to fetch; undefined if that was a URL. */
+type Passed = Request | undefined;
+
 /** An option of a request, as fetch reads it of its two arguments. */
 export const optionOf = <K extends keyof RequestInit & keyof Request>(
-  input: Input,
+  passed: Passed,
   init: RequestInit,
   name: K,
-): RequestInit[K] | Request[K] | undefined => init[name] ?? requestOf(input)?.[name];
+): RequestInit[K] | Request[K] | undefined => init[name] ?? passed?.[name];
 
 /** The method of a request, in upper case, as fetch reads it of its two arguments. */
-export function methodOf(input: Input, init: RequestInit): string {
+export function methodOf(passed: Passed, init: RequestInit): string {
   // Fetch turns any value into text.
   const given: string | number | undefined = init.method;
-  const method =
-    given === undefined ? (requestOf(input)?.method ?? 'GET') : `${given as string | number}`;
+  const method = given === undefined ? (passed?.method ?? 'GET') : `${given as string | number}`;
   return method.toUpperCase();
 }
 
 /** The signal of a request. @throws TypeError for a value that is no signal, before anything begins. */
-export function signalOf(input: Input, init: RequestInit): AbortSignal | undefined {
-  const signal = init.signal === undefined ? requestOf(input)?.signal : init.signal;
+export function signalOf(passed: Passed, init: RequestInit): AbortSignal | undefined {
+  const signal = init.signal === undefined ? passed?.signal : init.signal;
   if (signal && typeof signal.addEventListener !== 'function') {
     throw mistake(
       'steady.fetch: signal',
@@ -105,33 +107,32 @@ export function isStream(body: unknown): body is ReadableStream {
 }
 
 /** The headers that fetch will send of its two arguments. */
-export function readHeaders(input: Input, init: RequestInit): Headers {
-  return new Headers(init.headers ?? requestOf(input)?.headers);
+export function readHeaders(passed: Passed, init: RequestInit): Headers {
+  return new Headers(init.headers ?? passed?.headers);
 }
 
 /** Whether the body was used before. Asked before it is sent, because sending uses it. */
-export function isBodySpent(input: Input, { body }: RequestInit): boolean {
-  if (body == null) return requestOf(input)?.bodyUsed === true;
+export function isBodySpent(passed: Passed, { body }: RequestInit): boolean {
+  if (body == null) return passed?.bodyUsed === true;
   return isStream(body) && body.locked;
 }
 
 /** Whether the body can be sent only once: a stream, or that of a Request. */
-export function isSentOnce(input: Input, { body }: RequestInit): boolean {
-  return !!requestOf(input)?.body || isStream(body);
+export function isSentOnce(passed: Passed, { body }: RequestInit): boolean {
+  return !!passed?.body || isStream(body);
 }
 
 /**
  * Whether a Request can be made of these arguments. Asked only after fetch has rejected, to tell a mistake in the program
  * (a bad URL, credentials, a GET with a body) from a failed network. A Request costs more than the rest of the wrapper.
  */
-export function isSendable(input: Input, init: RequestInit): boolean {
-  const request = requestOf(input);
-  const target = toUrl(request?.url ?? `${input as string | URL}`);
+export function isSendable(passed: Passed, url: string, init: RequestInit): boolean {
+  const target = toUrl(url);
   if (!target || (isStream(init.body) && !('duplex' in init))) return false;
   // The body was used by now. Only whether there was one matters.
-  const body = (init.body ?? request?.body) == null ? null : '';
+  const body = (init.body ?? passed?.body) == null ? null : '';
   try {
-    void new Request(target, { ...init, method: methodOf(input, init), signal: null, body });
+    void new Request(target, { ...init, method: methodOf(passed, init), signal: null, body });
     return true;
   } catch {
     return false;
@@ -139,16 +140,16 @@ export function isSendable(input: Input, init: RequestInit): boolean {
 }
 
 /** Whether the request needs no server: the page, or the browser's cache, has the answer. */
-export function isLocal(url: string, input: Input, init: RequestInit): boolean {
-  return /^(data|blob|about):/i.test(url) || optionOf(input, init, 'cache') === 'only-if-cached';
+export function isLocal(url: string, passed: Passed, init: RequestInit): boolean {
+  return /^(data|blob|about):/i.test(url) || optionOf(passed, init, 'cache') === 'only-if-cached';
 }
 
 /** Whether the browser's cache may answer the request, and the caller has chosen no cache mode. */
 export function mayBeCached(
-  { input, method }: { readonly input: Input; readonly method: string },
+  { passed, method }: { readonly passed: Passed; readonly method: string },
   init: RequestInit,
 ): boolean {
-  const cache = optionOf(input, init, 'cache') ?? 'default';
+  const cache = optionOf(passed, init, 'cache') ?? 'default';
   return (method === 'GET' || method === 'HEAD') && cache === 'default';
 }
 
@@ -213,10 +214,10 @@ export function checkInit(init: SteadyInit): void {
  * Copies the referrer of a Request into the init, unless the caller's init replaces something. We add members to the init,
  * and any member makes fetch forget the Request's referrer (Fetch, "new Request", step 13).
  */
-export function keepReferrer<T extends RequestInit>(request: Request | undefined, init: T): T {
-  if (!request || replacing.some((name) => (init as Record<string, unknown>)[name] !== undefined))
+export function keepReferrer<T extends RequestInit>(passed: Passed, init: T): T {
+  if (!passed || replacing.some((name) => (init as Record<string, unknown>)[name] !== undefined))
     return init;
-  const { referrer, referrerPolicy } = request;
+  const { referrer, referrerPolicy } = passed;
   return { ...init, referrer, referrerPolicy };
 }
 
@@ -227,9 +228,9 @@ export function keepReferrer<T extends RequestInit>(request: Request | undefined
  *
  * @throws TypeError for one that cannot be read.
  */
-export function checkFiles(input: RequestInfo | URL, init: RequestInit): Promise<void> | undefined {
+export function checkFiles(passed: Passed, init: RequestInit): Promise<void> | undefined {
   const hasFile = isEngine() && filesIn(init.body).some((file) => 'name' in file);
-  return hasFile && !optionOf(input, init, 'keepalive') ? requireReadable(init.body) : undefined;
+  return hasFile && !optionOf(passed, init, 'keepalive') ? requireReadable(init.body) : undefined;
 }
 
 async function requireReadable(body: unknown): Promise<void> {

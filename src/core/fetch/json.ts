@@ -1,6 +1,6 @@
 import { inDevelopment } from '../lib/development.ts';
 import { readPassed } from '../operation/error-info.ts';
-import type { SteadyFetch } from './fetch.ts';
+import type { SteadyFetch } from './send.ts';
 import { readJson } from './attempt/guard.ts';
 import {
   type JsonSteadyInit,
@@ -64,7 +64,8 @@ function withJson(input: RequestInfo | URL, given: JsonInit): SteadyInit {
       'steady.json:',
       inDevelopment(() => 'give either json or body, not both'),
     );
-  const headers = readHeaders(input, init);
+  const passed = requestOf(input);
+  const headers = readHeaders(passed, init);
   if (!headers.has('content-type')) headers.set('content-type', 'application/json');
-  return { method: requestOf(input)?.method ?? 'POST', ...init, headers, body };
+  return { method: passed?.method ?? 'POST', ...init, headers, body };
 }

@@ -2,8 +2,7 @@ import { type DevelopmentText, inDevelopment } from '../lib/development.ts';
 import { reject } from '../lib/input/check.ts';
 import { shown, toUrl } from '../lib/input/url.ts';
 import { warn } from '../lib/input/warn.ts';
-import { readPassed, refuse } from '../operation/error-info.ts';
-import { headerOf } from '../operation/parts/foreign-error.ts';
+import { readPassed, refuse, headerOf } from '../operation/error-info.ts';
 import { stepTarget } from '../operation/parts/submission.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
@@ -49,11 +48,11 @@ export function checkUnkeyed(operations: Operations, request: SteadyRequest): vo
 /** Records that a request of a submission is sent without a key, because its API takes none. */
 function recordUnkeyed(operations: Operations, request: SteadyRequest): void {
   inDevelopment(() => checkNames(request));
-  const { operation, input, init } = request;
+  const { operation, passed, init } = request;
   const { submission } = operation;
   if (!isKeyWanted(request)) return;
   // The app may have written the key into the request itself.
-  const written = [...readHeaders(input, init).values(), init.body];
+  const written = [...readHeaders(passed, init).values(), init.body];
   const isWritten = (key: string): boolean =>
     written.some((value) => typeof value === 'string' && value.includes(key));
   if (submission && isWritten(submission.key)) submission.recordRepeatable();

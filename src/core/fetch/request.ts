@@ -47,11 +47,16 @@ const mostContent = 1000;
 const isRead = ({ ref, isLone }: Operation, isIdempotent: boolean | undefined): boolean =>
   ref.kind === 'query' || (ref.kind === 'call' && !isLone && !!isIdempotent);
 
+/** A request that has asked for admission. */
+export type EnteredRequest = SteadyRequest & { readonly admission: Admission };
+
 /** One request, with the facts that are known before it is answered. */
 export class SteadyRequest implements RequestFacts, Live {
   readonly operation: Operation;
   /** As passed. */
   readonly input: RequestInfo | URL;
+  /** The same, if it is a Request. */
+  readonly passed: Request | undefined;
   /** As passed, as a plain object of ours. */
   readonly init: SteadyInit;
   /** In upper case. */
@@ -108,16 +113,16 @@ export class SteadyRequest implements RequestFacts, Live {
   ) {
     const members: JsonSteadyInit = readInit('steady.fetch', given);
     const passed = requestOf(input);
-    const signal = signalOf(input, members);
+    const signal = signalOf(passed, members);
     const init = keepReferrer(passed, members);
-    const method = methodOf(input, init);
+    const method = methodOf(passed, init);
     const url = passed?.url ?? `${input as string | URL}`;
     const name = `${method} ${url}`;
     const callPolicy =
       init.timeout === undefined ? init.policy : { ...init.policy, timeout: init.timeout };
     inDevelopment(() => check(context.policy, init, callPolicy, isRaw));
     const api = context.findApi(url);
-    const { ownKey, idempotent } = inspect(api, { input, init, method, url });
+    const { ownKey, idempotent } = inspect(api, { passed, init, method, url });
     // Two saves of one document have the same URL. Their bodies tell their retries apart.
     const body = typeof init.body === 'string' ? ` ${init.body}` : '';
     const lone = `${name} ${ownKey ?? init.idempotencyKey}${body}`;
@@ -126,6 +131,7 @@ export class SteadyRequest implements RequestFacts, Live {
     const content = isRead(this.operation, this.idempotent) ? body.slice(0, mostContent) : '';
     const { endpoint, resource, limitScope } = targetOf(method, url, api, content);
     this.input = input;
+    this.passed = passed;
     this.init = init;
     this.method = method;
     this.url = url;
@@ -141,7 +147,7 @@ export class SteadyRequest implements RequestFacts, Live {
     this.expect = init.expect ?? api?.expect ?? members.defaultExpect;
     this.isRaw = isRaw;
     this.toClientError = context.client?.errorMaker(init);
-    this.isLocal = isLocal(url, input, init);
+    this.isLocal = isLocal(url, passed, init);
     this.#endRequest = this.operation.attemptLimit?.beginRequest();
   }
 
@@ -171,8 +177,9 @@ export class SteadyRequest implements RequestFacts, Live {
   }
 
   /** Records where it asks for admission. */
-  enter(admission: Admission): void {
+  enter(admission: Admission): EnteredRequest {
     this.admission = admission;
+    return this as EnteredRequest;
   }
 
   /** Sets its place in the order of writes. */

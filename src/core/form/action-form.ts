@@ -11,9 +11,38 @@ import { actedAt } from '../lib/browser/page.ts';
 import { formPrefix } from '../lib/browser/tab-names.ts';
 import { systemClock, systemNow, systemRandom } from '../lib/clock.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
+import { createEmitter, type Emitter } from '../lib/store.ts';
 import { backoffDelay } from '../policy/backoff.ts';
-import { keyScript, nativeMs } from './key-script.ts';
 import { createTabStorage } from './tab-storage.ts';
+
+/** For how long a tab remembers a form that its browser has sent without JavaScript, in milliseconds. */
+const nativeMs = 60_000;
+
+/**
+ * Serves the key of a form before the page has its JavaScript: a key whose outcome is unknown comes back after a
+ * reload, and one that the browser sends itself is remembered. `ActionForm` goes on with it.
+ */
+const source = `(function(name,submission,nativeMs){
+try{
+var input=document.currentScript.previousElementSibling;
+var read=function(){return JSON.parse(sessionStorage.getItem(name)||'{}')};
+var write=function(kept){sessionStorage.setItem(name,JSON.stringify(kept))};
+var kept=read();
+if(submission&&kept.unknown===submission){delete kept.unknown;write(kept)}
+else if(kept.unknown&&!(Date.now()-kept.sentAt>nativeMs))input.value=kept.unknown;
+input.form.addEventListener('submit',function(){
+if('live' in input.dataset)return;
+kept=read();kept.unknown=input.value;kept.sentAt=Date.now();write(kept)
+})
+}catch(e){}
+})`;
+
+/** The script that follows the hidden field. `submission`: the key that the state of the page has answered. */
+function keyScript(name: string, submission: string | undefined): string {
+  const values = [name, submission ?? null, nativeMs].map((value) => JSON.stringify(value));
+  // A name must not end the script.
+  return `${source}(${values.join(',').replaceAll('<', '\\u003c')})`;
+}
 
 type AnyState = ActionState<unknown, unknown>;
 type Call = (fields: FormData) => Promise<AnyState>;
@@ -84,7 +113,8 @@ export function openActionForm(name: string): ActionForm {
 export class ActionForm {
   readonly #name: string;
   readonly #storage = createTabStorage();
-  readonly #listeners: Set<() => void> = new Set();
+  readonly #changes: Emitter<void> = createEmitter();
+  readonly subscribe: Emitter<void>['on'] = this.#changes.on;
   #latest: Press | undefined;
   /** The key whose outcome the latest press has found. */
   #foundKey: string | undefined;
@@ -103,11 +133,6 @@ export class ActionForm {
     globalThis.addEventListener('pagehide', this.#pageLeft);
     globalThis.addEventListener('pageshow', this.#pageShown);
   }
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  };
 
   /** When the press was that is sent now. What code sends has none, and is of now. */
   #takePress(): number {
@@ -134,7 +159,7 @@ export class ActionForm {
     // No answer comes to a page that was put away.
     if (persisted) this.#giveUp();
     this.#leftAt = undefined;
-    this.#changed();
+    this.#changes.emit();
   };
 
   /** The key to send under, in a form that was rendered with this one. */
@@ -151,7 +176,7 @@ export class ActionForm {
   recordAnswer(key: string): void {
     if (this.#read().unknown !== key) return;
     this.#write({ unknown: undefined });
-    this.#changed();
+    this.#changes.emit();
   }
 
   /**
@@ -190,7 +215,7 @@ export class ActionForm {
       const endedAt = state?.status === 'unknown' ? -Infinity : systemNow();
       if (this.#latest === press) this.#latest = { ...press, endedAt };
       systemClock.setTimeout(this.#stopWatching, unseenMs);
-      this.#changed();
+      this.#changes.emit();
     };
     press.promise.then(end, () => end());
     return press.promise as Promise<TState>;
@@ -279,10 +304,6 @@ export class ActionForm {
 
   readonly #stopWatching = (): void => {
     if (!this.#isUnderWay()) globalThis.removeEventListener('beforeunload', this.#pageLeft);
-  };
-
-  readonly #changed = (): void => {
-    for (const listener of this.#listeners) listener();
   };
 
   #read(): Kept {

@@ -1,5 +1,5 @@
 import type { DefaultError, UseMutationOptions, UseMutationResult } from '@tanstack/react-query';
-import type { SteadyFetch } from '../fetch/fetch.ts';
+import type { SteadyFetch } from '../fetch/send.ts';
 import type { SteadyJson } from '../fetch/json.ts';
 import type { ConfirmationReason } from './submission.ts';
 import type { MutationTarget } from '../react-query/status/mutation.ts';

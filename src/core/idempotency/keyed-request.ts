@@ -1,7 +1,13 @@
 import type { IdempotencyProfile } from '../fetch/api.ts';
 import type { Extension } from '../fetch/extension.ts';
-import { readHeaders, requestOf } from '../fetch/init.ts';
-import { checkNames, isKeyAsked, isKeyWanted, submissionExtension } from '../fetch/keys.ts';
+import { readHeaders } from '../fetch/init.ts';
+import {
+  checkNames,
+  isKeyAsked,
+  isKeyWanted,
+  submissionExtension,
+  refuseAfterKey,
+} from '../fetch/keys.ts';
 import type { SteadyRequest } from '../fetch/request.ts';
 import { inDevelopment } from '../lib/development.ts';
 import { refuse } from '../operation/error-info.ts';
@@ -15,16 +21,15 @@ import { interpretAnswer, profileOf, refuseForgotten } from './interpret-respons
 import { insertBodyText, readBodyText } from './json-body.ts';
 import { serializeKey } from './key.ts';
 import { bareKey, changeStep, KeyedSteps } from './steps.ts';
-import { recordStray } from './stray.ts';
-import { warnOfChange } from './warnings.ts';
+import { warnOfChange, warnOfStray } from './warnings.ts';
 
 /** The extension that a profile brings: gives requests their idempotency keys, and fixes their bytes. */
 export const keyExtension: Extension & { readonly by: 'defineIdempotency' } = {
   by: 'defineIdempotency',
-  inspect({ idempotency }, { input, init }) {
+  inspect({ idempotency }, { passed, init }) {
     const { header, body } = idempotency as IdempotencyProfile;
     if (body !== undefined) return { ownKey: readBodyText(init.body, body) };
-    return { ownKey: readHeaders(input, init).get(header) || undefined };
+    return { ownKey: readHeaders(passed, init).get(header) || undefined };
   },
   prepare(context, request, init) {
     const { operations } = context;
@@ -76,9 +81,9 @@ async function addKey(operations: Operations, request: SteadyRequest): Promise<R
 /** The key that is in the body of a Request already. */
 async function readKeyOfRequest(request: SteadyRequest): Promise<string | undefined> {
   const { body } = profileOf(request);
-  const given = requestOf(request.input);
-  if (body === undefined || !given || request.init.body != null) return undefined;
-  return readBodyText(await given.clone().text(), body);
+  const { passed } = request;
+  if (body === undefined || !passed || request.init.body != null) return undefined;
+  return readBodyText(await passed.clone().text(), body);
 }
 
 /** The step that a request is, and the body to send. */
@@ -117,11 +122,10 @@ async function checkSame(
 
 /** The body as it was passed. One of a Request is read from a copy, because the next attempt may pass it again. */
 async function readBody(request: SteadyRequest): Promise<BodyInit | null> {
-  const { input, init, method } = request;
-  const given = requestOf(input);
-  if (init.body != null || !given || /^(GET|HEAD)$/.test(method)) return init.body ?? null;
+  const { passed, init, method } = request;
+  if (init.body != null || !passed || /^(GET|HEAD)$/.test(method)) return init.body ?? null;
   // Firefox has no `request.body`.
-  const copy = given.clone();
+  const copy = passed.clone();
   const type = copy.headers.get('content-type');
   // The text of a form has another boundary each time.
   if (type?.includes('form-data')) return copy.formData();
@@ -140,11 +144,11 @@ function withKey(
   ownKey: string | undefined,
   body: FixedBody,
 ): RequestInit {
-  const { input, init } = request;
+  const { passed, init } = request;
   const profile = profileOf(request);
-  const headers = readHeaders(input, init);
+  const headers = readHeaders(passed, init);
   // The form of a Request gets a boundary of ours, which its body tells.
-  if (requestOf(input) && boundaryOf(body)) headers.delete('content-type');
+  if (passed && boundaryOf(body)) headers.delete('content-type');
   const sent = { ...init, headers, body };
   if (ownKey) return sent;
   if (profile.body !== undefined) {
@@ -153,4 +157,32 @@ function withKey(
   }
   headers.set(profile.header, serializeKey(key, profile));
   return sent;
+}
+
+/**
+ * Records a write without a key, to an API that honours keys, which belongs to no operation. It is made by a mutationFn
+ * that awaits something first and then uses the instance, or by code that has nothing to do with a mutation: it is not
+ * known which. So each submission whose mutationFn may have made it is no longer sent again without asking.
+ *
+ * @returns a promise that resolves once that is stored, where it is stored later.
+ * @throws TypeError if it was sent with a key before.
+ */
+function recordStray(operations: Operations, request: SteadyRequest): Promise<unknown> | undefined {
+  const { operation } = request;
+  if (!operation.isLone || request.isRepeatable) return undefined;
+  const remedy =
+    inDevelopment(
+      () =>
+        ' Send it with the fetch or json of the context of its mutationFn, also after an await.',
+    ) ?? '';
+  const storing: Promise<void>[] = [];
+  for (const execution of operations.executions) {
+    if (!execution.isIdle()) continue;
+    refuseAfterKey(request, execution.operation, remedy);
+    execution.submission.recordUnkeyed();
+    const stored = execution.submission.stored();
+    if (stored) storing.push(stored);
+    inDevelopment(() => warnOfStray(operations, request));
+  }
+  return storing.length > 0 ? Promise.allSettled(storing) : undefined;
 }

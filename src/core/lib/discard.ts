@@ -4,14 +4,14 @@ interface Discarded {
   readonly bodyUsed?: boolean;
 }
 interface Cancellable {
-  readonly cancel?: (reason?: unknown) => Promise<unknown>;
+  readonly cancel?: () => Promise<unknown>;
   readonly destroy?: () => unknown;
 }
 
 /** Cancels a body that is not read to its end. */
-export async function cancelBody(body: unknown, reason?: unknown): Promise<unknown> {
+export async function cancelBody(body: unknown): Promise<unknown> {
   const { cancel, destroy } = Object(body) as Cancellable;
-  return cancel ? cancel.call(body, reason) : destroy?.call(body);
+  return cancel ? cancel.call(body) : destroy?.call(body);
 }
 
 /**

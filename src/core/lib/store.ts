@@ -15,29 +15,37 @@ export interface Store<S> extends Readable<S> {
 
 /** Creates a state that notifies its listeners of every change. */
 export function createStore<S>(initial: S): Store<S> {
-  const listeners = new Set<() => void>();
+  const { emit, on: subscribe } = createEmitter();
   let state = initial;
   return {
     getState: () => state,
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    subscribe,
     set(next) {
       if (Object.is(next, state)) return;
       state = next;
-      for (const listener of listeners) notifyApp(listener, undefined);
+      emit();
     },
   };
 }
 
-/** Creates an event without data. */
-export function createEmitter(): {
-  readonly emit: () => void;
-  readonly on: (listener: () => void) => () => void;
-} {
-  const { subscribe, set } = createStore<object>({});
-  return { emit: () => set({}), on: subscribe };
+/** An event. */
+export interface Emitter<T> {
+  readonly emit: (value: T) => void;
+  /** Calls the listener at each event, until the returned function is called. */
+  readonly on: (listener: (value: T) => void) => () => void;
+}
+
+export function createEmitter<T = void>(): Emitter<T> {
+  const listeners = new Set<(value: T) => void>();
+  return {
+    emit(value) {
+      for (const listener of listeners) notifyApp(listener, value);
+    },
+    on(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
 }
 
 /** Deletes all but the latest entries. */

@@ -83,24 +83,37 @@ export function sleep(
 
 /**
  * Settles as `begun` does, or rejects with the reason of the signal as soon as that is aborted: also where
- * `begun` ignores the signal.
+ * `begun` ignores the signal. A value that comes too late is passed to `discardLate`.
  */
 export function untilAborted<T>(
   signal: AbortSignal | undefined,
   begun: T | Promise<T>,
+  discardLate?: (late: T) => void,
 ): Promise<T> {
   if (!signal) return Promise.resolve(begun);
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(reasonOf(signal));
-    const over = (): void => signal.removeEventListener('abort', stop);
+    let isStopped = false;
+    const stop = (): void => {
+      isStopped = true;
+      reject(reasonOf(signal));
+    };
+    const over =
+      <V>(act: (value: V) => void) =>
+      (value: V): void => {
+        signal.removeEventListener('abort', stop);
+        act(value);
+      };
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
-    Promise.resolve(begun).then(resolve, reject).finally(over);
+    Promise.resolve(begun).then(
+      over((value) => (isStopped ? discardLate?.(value) : resolve(value))),
+      over(reject),
+    );
   });
 }
 
 /** The dependencies of a time limit. */
-interface LimitContext {
+export interface LimitContext {
   readonly clock: Clock;
   /** Tells whether the tab was frozen since a time; undefined without a page. */
   readonly page?: { readonly wasAsleep: (since: number) => boolean } | undefined;
@@ -146,15 +159,16 @@ export class TimeLimit {
   }
 
   /** Starts it, in place of the running one. No timer holds a longer limit than 2^31 - 1 ms: that is none. */
-  restart(limitMs: number = Infinity): void {
-    this.stop();
-    if (limitMs <= maxTimerMs) this.#start(limitMs, false);
+  restart(limitMs: number = Infinity, now: number = this.#context.clock.now()): void {
+    this.stop(now);
+    if (limitMs <= maxTimerMs) this.#start(limitMs, now, false);
   }
 
-  stop(): void {
+  stop(now?: number): void {
     if (this.#dueAt === Infinity) return;
-    this.#context.clock.clearTimeout(this.#timer);
-    this.#end();
+    const { clock } = this.#context;
+    clock.clearTimeout(this.#timer);
+    this.#end(now ?? clock.now());
   }
 
   /** Settles as `begun` does, or rejects once the limit is over. */
@@ -165,14 +179,14 @@ export class TimeLimit {
     });
   }
 
-  #start(limitMs: number, wasAsleep: boolean): void {
+  #start(limitMs: number, startedAt: number, wasAsleep: boolean): void {
     const { clock, page } = this.#context;
-    const startedAt = clock.now();
     this.#dueAt = startedAt + limitMs;
     this.#timer = clock.setTimeout(() => {
-      const lateMs = this.#end();
+      const now = clock.now();
+      const lateMs = this.#end(now);
       const isAsleep = !wasAsleep || lateMs > throttledMs || page?.wasAsleep(startedAt);
-      if (lateMs > latestMs && isAsleep) return this.#start(limitMs, true);
+      if (lateMs > latestMs && isAsleep) return this.#start(limitMs, now, true);
       const reason = this.#limited.expire();
       this.#reject?.(reason);
     }, limitMs);
@@ -180,8 +194,7 @@ export class TimeLimit {
   }
 
   /** @returns how late it ends, in milliseconds. */
-  #end(): number {
-    const now = this.#context.clock.now();
+  #end(now: number): number {
     const lateMs = now - this.#dueAt;
     if (lateMs > latestMs) this.#slept?.count(this.#dueAt + latestMs, now);
     this.#dueAt = Infinity;

@@ -1,4 +1,5 @@
 import type { Admission } from '../origin/admission.ts';
+import type { Target } from '../origin/ask.ts';
 import type { Decision } from '../policy/decide.ts';
 import type { PolicyOptions } from '../policy/options.ts';
 import type { Failure } from '../policy/outcome.ts';
@@ -29,24 +30,10 @@ export interface RequestFacts {
 }
 
 /** A request of ours, in enough detail to wait for the admission of the next one. */
-export interface SentRequest extends RequestFacts {
+export interface SentRequest extends RequestFacts, Target {
   readonly method: string;
   /** Method and URL. */
   readonly name: string;
-  /** The endpoint whose health it counts for. */
-  readonly endpoint: string;
-  /** The unit that fails by itself: its URL or, where its API names its endpoint, that. */
-  readonly resource: string;
-  /** The requests that a Retry-After of its answer applies to. */
-  readonly limitScope: string;
-  /** Sending it twice does no harm. */
-  readonly isRepeatable: boolean;
-  /** 0: it only reads. 1: it may be sent twice. 2: neither. */
-  readonly risk: 0 | 1 | 2;
-  /** True if the request need not leave the device. */
-  readonly mayBeOffline?: boolean | undefined;
-  /** True for a query that its app never retries. */
-  readonly isOnce?: boolean | undefined;
   /** Where it was sent, or waits; undefined before. */
   readonly admission?: Admission | undefined;
 }

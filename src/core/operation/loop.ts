@@ -47,7 +47,7 @@ export async function runLoop<T, Given extends readonly unknown[]>(
   operations.waits.add(wait);
   try {
     for (; ; operation.next()) {
-      operation.notifyOwner();
+      operation.owner.onChange(operation);
       try {
         return await operations.run(operation, run, prepare(), { signal });
       } catch (error) {
@@ -57,7 +57,7 @@ export async function runLoop<T, Given extends readonly unknown[]>(
         if (decision.kind === 'stop') throw error;
         isWaiting = true;
         onRetry?.(error);
-        operation.notifyOwner();
+        operation.owner.onChange(operation);
         if (!isGivenUp) await sleep(clock, decision.delayMs, signal, onWait);
         if (isGivenUp) throw error;
         isWaiting = false;

@@ -134,10 +134,6 @@ export class Operation {
     return this.ref.kind === 'query' && maxRetries === 0 && whenDown === 'pause';
   }
 
-  notifyOwner(): void {
-    this.owner.onChange(this);
-  }
-
   /** Begins the next attempt. The time since it was due counts as paused. */
   next(): void {
     const now = this.#shared.clock.now();
@@ -296,7 +292,7 @@ export class Operation {
     if (this.pauses.add(request, clock.now()) && this.phase === sending) this.phase = paused;
     // Thousands may be paused at once, so no event object is created in vain.
     if (emitter.isHeard) this.emit({ type: 'pause:start', ...request.pause });
-    this.notifyOwner();
+    this.owner.onChange(this);
   }
 
   /** Records that a request no longer waits. */
@@ -304,7 +300,7 @@ export class Operation {
     if (this.pauses.remove(request, this.#shared.clock.now()) && this.phase === paused)
       this.phase = sending;
     this.emit({ type: 'pause:end', result });
-    this.notifyOwner();
+    this.owner.onChange(this);
   }
 
   /** Records that the operation was requested again while paused. */

@@ -125,7 +125,7 @@ export class Operations {
       this.current = outer;
     }
     const raced = limit ? limit.race(called) : called;
-    const begun = signal ? untilAborted(signal, raced) : raced;
+    const begun = untilAborted(signal, raced);
     void begun.then(
       () => succeed(emitter, operation),
       (error: unknown) => {

@@ -1,8 +1,7 @@
 import { inDevelopment } from '../lib/development.ts';
 import type { PageLife } from '../connectivity/page-life.ts';
-import type { Clock } from '../lib/clock.ts';
 import { shown } from '../lib/input/url.ts';
-import { TimeLimit, untilAborted, withLimit } from '../lib/timer.ts';
+import { type LimitContext, TimeLimit, untilAborted, withLimit } from '../lib/timer.ts';
 import type { Timeout } from '../policy/options.ts';
 import type { AttemptLimit } from './environment.ts';
 import type { RequestFacts } from './facts.ts';
@@ -10,8 +9,7 @@ import { createError, TimeoutError } from './errors.ts';
 import type { Operation } from './operation.ts';
 
 /** The dependencies of time limits. */
-export interface TimeLimitContext {
-  readonly clock: Clock;
+export interface TimeLimitContext extends LimitContext {
   /** Undefined without a page. */
   readonly page?: PageLife | undefined;
 }

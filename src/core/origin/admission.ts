@@ -17,8 +17,7 @@ import {
   type OriginOptions,
   type Watcher,
 } from './origin.ts';
-import { Outcomes } from './outcomes.ts';
-import { GrantedPermit } from './permit.ts';
+import { GrantedPermit, Outcomes } from './outcomes.ts';
 import type { Ask, Pause, Permit, Place, Target, Waiter, WaitListener } from './ask.ts';
 import { Refusals, WaitQueue } from './wait-queue.ts';
 import { RateLimits } from './limits/rate-limits.ts';
@@ -176,7 +175,9 @@ export class Admission {
 
   /** Applies the `RateLimit` header of an answer. */
   allow(limitScope: string, { remaining, resetAt }: RateLimitState): void {
-    const others = [...this.origin.inFlight].filter((target) => target.limitScope === limitScope);
+    const others = [...this.origin.inFlight].filter(
+      ({ target }) => target.limitScope === limitScope,
+    );
     const resetInMs = resetAt - this.#context.clock.now();
     // The server has already counted the attempt that it answers.
     this.origin.limits.allow(limitScope, remaining, others.length - 1, resetInMs);

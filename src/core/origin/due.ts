@@ -24,6 +24,7 @@ export function sendDue(origin: Origin, now: number, send: Send): number {
   const { queue } = origin;
   for (let left = mostInOneTask; ; left--) {
     planProbes(origin);
+    if (queue.size === 0) return Infinity;
     const ready = queue.groups().filter(({ shared }) => turnAt(origin, shared) <= now);
     const next = firstOf(
       ready,

@@ -50,7 +50,8 @@ export interface Origin {
   readonly leader: Leader | undefined;
   readonly latency: Latency;
   readonly watchers: Set<Watcher>;
-  readonly inFlight: Set<Target>;
+  /** The permits whose headers are still to come. */
+  readonly inFlight: Set<{ readonly target: Target }>;
   readonly maxInFlight: number;
 }
 

@@ -16,7 +16,8 @@ const maxOrigins = 50;
 
 /** The dependencies of all origins. */
 export interface OriginsContext extends Pick<AdmissionContext, 'clock' | 'random' | 'network'> {
-  readonly options: OriginOptions;
+  readonly origin: OriginOptions;
+  /** How to find out whether an origin answers at all. */
   readonly reachOf?: ((origin: string) => Reach) | undefined;
 }
 
@@ -39,7 +40,7 @@ export class Origins {
   constructor(context: OriginsContext) {
     this.#context = context;
     this.clock = context.clock;
-    this.#sharing = codeOf<TabsCode>(context.options.tabs);
+    this.#sharing = codeOf<TabsCode>(context.origin.tabs);
   }
 
   /** The admission for a URL, as it was passed to fetch, and a declared partition of its origin. */
@@ -79,15 +80,13 @@ export class Origins {
   }
 
   #open(key: string, own: OriginOptions | undefined): Admission {
-    const { clock, random, network, options, reachOf } = this.#context;
+    const { origin, reachOf } = this.#context;
     forgetIdle(this.admissions);
     this.openTabs();
     const admission = new Admission(
-      { ...options, ...own },
+      { ...origin, ...own },
       {
-        clock,
-        random,
-        network,
+        ...this.#context,
         isWatched: () => this.watchers.size > 0,
         joinTabs: this.#tabs?.join.bind(this.#tabs, key),
         onOutage: (...outage) => this.outages.forEach((notify) => notify(key, ...outage)),

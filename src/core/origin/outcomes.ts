@@ -1,20 +1,11 @@
 import type { Clock } from '../lib/clock.ts';
 import { isRefusal, type Outcome } from '../policy/outcome.ts';
-import type { Target } from './ask.ts';
+import type { Permit, Target } from './ask.ts';
 import { everything } from './wait-queue.ts';
+import type { Health } from './health/endpoint-health.ts';
 import { type Recovery, shownBy } from './health/health.ts';
 import { type Reach, Unreadable } from './health/unreadable.ts';
-import type { Origin } from './origin.ts';
-
-/** The end of an attempt. */
-interface Ended {
-  readonly target: Target;
-  readonly sentAt: number;
-  /** For a probe: reports to the schedule whether it failed. */
-  readonly endProbe: ((hasFailed: boolean) => void) | undefined;
-  readonly outcome: Outcome;
-  readonly error: unknown;
-}
+import { isQuiet, type Origin } from './origin.ts';
 
 /** Passes the outcomes of attempts on to the health of their origin, its slow start, and the other tabs. */
 export class Outcomes {
@@ -42,18 +33,19 @@ export class Outcomes {
     });
   }
 
-  /** Records the end of an attempt. */
-  record(ended: Ended): void {
-    const { target, sentAt, endProbe, outcome, error } = ended;
+  /** Records how the attempt of a permit has ended. */
+  record(permit: GrantedPermit, outcome: Outcome, error: unknown): void {
+    const { target, sentAt, endProbe } = permit;
     if (!isRefusal(outcome)) this.origin.limits.accept(target.limitScope, sentAt);
     const isUnread = outcome.kind === 'network' && this.unreadable.has(target.endpoint);
     const shown = isUnread ? undefined : shownBy(outcome);
-    if (shown === 'alive') return this.#recordAnswer(ended);
+    if (shown === 'alive') return this.#recordAnswer(permit);
     endProbe?.(shown === 'outage');
     if (shown === undefined) return;
     this.lastFailure = error;
     // A timeout of an attempt sent before the recovery does not show the present state.
-    if (outcome.kind !== 'timeout' || sentAt > this.recoveredAt) this.#recordFailure(ended);
+    if (outcome.kind !== 'timeout' || sentAt > this.recoveredAt)
+      this.#recordFailure(permit, outcome.kind);
   }
 
   /** Starts the slow start after a recovery. */
@@ -74,7 +66,7 @@ export class Outcomes {
     this.origin.leader?.leave(everything);
   }
 
-  #recordAnswer({ target, sentAt, endProbe }: Ended): void {
+  #recordAnswer({ target, sentAt, endProbe }: GrantedPermit): void {
     const { endpoint } = target;
     const { health, latency, leader, slowStart } = this.origin;
     const latencyMs = this.clock.now() - sentAt;
@@ -89,7 +81,7 @@ export class Outcomes {
       slowStart.observe(latency.isFast(endpoint, latencyMs), latencyMs);
   }
 
-  #recordFailure({ target, sentAt, outcome: { kind } }: Ended): void {
+  #recordFailure({ target, sentAt }: GrantedPermit, kind: Outcome['kind']): void {
     const { endpoint } = target;
     const { health, leader, network, slowStart } = this.origin;
     const down = health.recordFailure(target, sentAt, kind);
@@ -117,5 +109,58 @@ export class Outcomes {
     const { health, watchers } = this.origin;
     for (const watcher of watchers)
       if (!health.isDown(watcher.place.endpoint) && watchers.delete(watcher)) watcher.onBack();
+  }
+}
+
+/** The permit of an attempt that was sent: in its turn, as a probe, or at once. */
+export class GrantedPermit implements Permit {
+  readonly isProbe: boolean;
+  readonly isTrial: boolean;
+  readonly target: Target;
+  readonly sentAt: number;
+  /** For a probe: reports to the schedule whether it failed. */
+  readonly endProbe: ReturnType<Health['probes']['start']> | undefined;
+  readonly #outcomes: Outcomes;
+  readonly #isInTurn: boolean;
+  #isOver = false;
+
+  constructor(outcomes: Outcomes, target: Target, probed?: Health, isInTurn = false) {
+    const { limits, health, leader, queue, inFlight } = outcomes.origin;
+    this.isProbe = !!probed;
+    this.isTrial = this.isProbe || isInTurn;
+    this.target = target;
+    this.#outcomes = outcomes;
+    this.#isInTurn = isInTurn;
+    this.sentAt = outcomes.clock.now();
+    inFlight.add(this);
+    limits.spend(target.limitScope, (scope) => queue.sizeOf(scope));
+    health.recordSent(target.endpoint, this.sentAt);
+    this.endProbe = probed?.probes.start();
+    if (probed) leader?.lead(probed.scope);
+  }
+
+  free(): void {
+    const { origin, pump } = this.#outcomes;
+    if (this.#freeSlot() && origin.queue.size > 0) pump();
+  }
+
+  end(outcome?: Outcome, error?: unknown, isUnused?: boolean): void {
+    const { origin, pump } = this.#outcomes;
+    this.#freeSlot();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const wasQuiet = isQuiet(origin);
+    if (outcome) this.#outcomes.record(this, outcome, error);
+    else this.endProbe?.(false, isUnused);
+    // A success changes nothing while nothing waits and nothing is known.
+    if (!wasQuiet || (outcome && outcome.kind !== 'ok')) pump();
+  }
+
+  /** @returns whether it had its slot until now. */
+  #freeSlot(): boolean {
+    const { inFlight, slowStart } = this.#outcomes.origin;
+    const wasTaken = inFlight.delete(this);
+    if (wasTaken && this.#isInTurn) slowStart.finish();
+    return wasTaken;
   }
 }

@@ -49,8 +49,7 @@ function cancelQuery(query: Query, instance: Instance): void {
       ? operation
       : operations.begin('query', { attempt: 0, policy: ownPolicy(query.options) }, query.queryKey);
   byQuery.of(query).begin(under, query);
-  const error: unknown =
-    lastError ?? toClientError(cancelledError(under), operation?.route.at?.sent);
+  const error: unknown = lastError ?? toClientError(cancelledError(under), operation?.route.at);
   endFetchWith(query, under, error, instance.clock.now());
 }
 

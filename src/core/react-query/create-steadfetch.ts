@@ -5,7 +5,7 @@ import { isReachable } from '../connectivity/reach.ts';
 import { defineApis } from '../fetch/api.ts';
 import { Lines } from '../fetch/attempt/line.ts';
 import { WaitingWrites } from '../fetch/order/waiting-writes.ts';
-import { createFetch } from '../fetch/fetch.ts';
+import { createFetch } from '../fetch/send.ts';
 import { Emitter } from '../operation/events.ts';
 import { createJson } from '../fetch/json.ts';
 import type { Operation } from '../operation/operation.ts';
@@ -132,13 +132,14 @@ function wire(given: Given) {
   const lifecycle = new Lifecycle(parts);
   const clients = (): readonly QueryClient[] => lifecycle.clients();
   const network = openNetwork(parts, () => admissions.origins.known());
-  const admissions = createAdmissions(parts, given.origin, {
+  const around = {
+    ...parts,
     ...network,
     isOnServer: isServer(),
     isSeen,
     mayBeLocal: () => clients().some(isAnyLocal),
-    rateLimit: given.rateLimit,
-  });
+  };
+  const admissions = createAdmissions(around);
   const { origins } = admissions;
   const writeOrder = new WriteOrder(clock, () => origins.openTabs()?.shareWrites);
   const unwatchResumed = isServer() ? undefined : watchResumed(clients, waitingWrites, emitter);
@@ -148,7 +149,7 @@ function wire(given: Given) {
   const isOnServer = isServer() && given.transport === systemTransport;
   let lastRequest = 0;
   const context = {
-    ...parts,
+    ...around,
     ...admissions,
     // An instance on a server may send writes of several users.
     ...(!isOnServer && { admit: admitInOrder({ ...parts, writeOrder }, admissions.admit) }),
@@ -166,8 +167,6 @@ function wire(given: Given) {
   };
   return {
     context,
-    network: network.network,
-    connectivity: network.watched,
     forget() {
       endWaits();
       origins.forget();
@@ -215,7 +214,7 @@ function createOptions(instance: Instance & Pick<ReturnType<typeof wire>, 'conte
 
 function create(config: SteadfetchConfig): Steadfetch {
   const wired = wire(readConfig(config));
-  const { context, network, connectivity } = wired;
+  const { context } = wired;
   const { policy, emitter, lifecycle, operations, ledger } = context;
   const { fetch, rawFetch } = createFetch(context);
   const instance = {
@@ -223,8 +222,7 @@ function create(config: SteadfetchConfig): Steadfetch {
     context,
     fetch,
     rawFetch,
-    connectivity,
-    network,
+    connectivity: context.watched,
     persist: createPersister.bind(undefined, context),
     own: undefined,
     cleared: new Set<() => Promise<void>>(),

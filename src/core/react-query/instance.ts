@@ -9,7 +9,7 @@ import type {
 } from '@tanstack/react-query';
 import type { Connectivity } from '../connectivity/connectivity.ts';
 import type { FetchContext } from '../fetch/attempt/attempt.ts';
-import type { RawFetch, SteadyFetch } from '../fetch/fetch.ts';
+import type { RawFetch, SteadyFetch } from '../fetch/send.ts';
 import type { WaitingWrites } from '../fetch/order/waiting-writes.ts';
 import type { LoopContext } from '../operation/loop.ts';
 import type { Operation } from '../operation/operation.ts';

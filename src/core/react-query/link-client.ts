@@ -1,5 +1,5 @@
 import { joinOperation } from '../fetch/bind-fetch.ts';
-import type { RawFetch } from '../fetch/fetch.ts';
+import type { RawFetch } from '../fetch/send.ts';
 import { reject } from '../lib/input/check.ts';
 import { type Instance, instanceOfSteady } from './instance.ts';
 import type { Steadfetch } from './steadfetch.ts';

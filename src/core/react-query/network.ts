@@ -5,7 +5,7 @@ import {
   checkConnectivity,
   sendCheck,
 } from '../connectivity/check.ts';
-import { Connectivity } from '../connectivity/connectivity.ts';
+import { Connectivity, type WatchContext } from '../connectivity/connectivity.ts';
 import {
   type PageLife,
   type Hint,
@@ -19,7 +19,7 @@ import type { Outlive } from '../fetch/attempt/attempt.ts';
 import { resend, outlivePage } from '../fetch/attempt/page-exit.ts';
 import type { SleepDetector } from '../lib/timer.ts';
 import { originOf } from '../lib/input/url.ts';
-import type { Clock, Random, Transport } from '../lib/clock.ts';
+import type { Transport } from '../lib/clock.ts';
 import { type MadeBy, code } from '../lib/input/made-by.ts';
 import { focusManager, onlineManager } from '@tanstack/react-query';
 import type { Network } from '../origin/origin.ts';
@@ -27,20 +27,16 @@ import { watchConnection } from '../lib/browser/page.ts';
 import { createEmitter, createStore } from '../lib/store.ts';
 import { isServer } from './instance.ts';
 
-/** The dependencies of the watch over the network. */
-interface WatchContext {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly sleepDetector: SleepDetector;
+/** The part of an instance that the watch over the network needs. */
+type OpenContext = Pick<WatchContext, 'clock' | 'random' | 'sleepDetector' | 'knownOrigins'> & {
   readonly transport: Transport;
-  readonly knownOrigins: () => readonly string[];
-}
+};
 
 /** The code of the watch over the network. */
 export interface ConnectivityCode {
   readonly by: 'watchConnectivity';
   readonly outlive: Outlive;
-  readonly open: (context: WatchContext) => {
+  readonly open: (context: OpenContext) => {
     readonly connectivity: Connectivity;
     /** Undefined where there is no page. */
     readonly page: PageLife | undefined;

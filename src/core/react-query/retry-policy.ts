@@ -3,7 +3,7 @@ import { maxTimerMs, type Random, systemNow, systemRandom } from '../lib/clock.t
 import { callApp, isBoolean } from '../lib/input/callback.ts';
 import { checkNames } from '../lib/input/check.ts';
 import { mark, policyAlone, used } from '../lib/input/warn.ts';
-import { type Foreign, readForeign } from '../operation/parts/foreign-error.ts';
+import { type Foreign, readForeign } from '../operation/error-info.ts';
 import { delayOfReactQuery } from '../policy/backoff.ts';
 import { isOwed, mostRetries, retryAfterJitter, spreadWait, whyRetry } from '../policy/decide.ts';
 import type { OperationFacts, RetryReason } from '../policy/operation.ts';

@@ -1,6 +1,6 @@
 import type { Query, QueryFunction, QueryFunctionContext, QueryKey } from '@tanstack/react-query';
 import type { ApiProfile } from '../fetch/api.ts';
-import type { RawFetch, SteadyFetch } from '../fetch/fetch.ts';
+import type { RawFetch, SteadyFetch } from '../fetch/send.ts';
 import type { Listener } from '../operation/events.ts';
 import type { SteadyJson } from '../fetch/json.ts';
 import type { OriginOptions } from '../origin/origin.ts';

@@ -238,7 +238,7 @@ export class EntryAttempt extends Owner<Operation> {
     const [submission, operation] = [this.#submission, this.#operation];
     this.#running.begin(operation);
     operation.attend(this);
-    operation.notifyOwner();
+    operation.owner.onChange(operation);
     const isIdle = (): boolean => this.#running.open === 0;
     const execution: Execution = { submission, operation, isIdle };
     if (!definition.handler.idempotent) executions.add(execution);

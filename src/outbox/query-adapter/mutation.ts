@@ -116,7 +116,7 @@ class EntryMirror {
       lastError: operation ? undefined : error,
       decision,
     });
-    shown.notifyOwner();
+    shown.owner.onChange(shown);
   };
 
   async #discard(error: unknown): Promise<void> {

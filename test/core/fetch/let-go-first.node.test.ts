@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { letGoFirst } from '../../../src/core/fetch/order/let-go-first.ts';
+import { letGoFirst } from '../../../src/core/fetch/order/waiting-writes.ts';
 import { systemClock } from '../../../src/core/lib/clock.ts';
 import type { PausedAttempt } from '../../../src/core/operation/environment.ts';
 import type { Operation } from '../../../src/core/operation/operation.ts';

@@ -259,7 +259,7 @@ test('an attempt has one outcome: what is told of it later is not recorded', () 
       route: { recordEnd: (_: unknown, isAnswered: boolean) => ended.push(isAnswered) },
     },
   };
-  const sending = new Sending(request as never, {} as never, {} as never, (_, outcome) =>
+  const sending = new Sending(request as never, {} as never, (_, outcome) =>
     recorded.push(outcome),
   );
   const ok = { kind: 'ok', status: 200, processed: 'yes' } as const;

@@ -56,7 +56,7 @@ function openOrigins(options: OriginOptions = {}, setBackMs?: number) {
         return () => void listening.delete(listener);
       },
     },
-    options: { tabs: { [code]: tabs }, ...options },
+    origin: { tabs: { [code]: tabs }, ...options },
   });
   const target = (name: string) => ({
     endpoint: name,

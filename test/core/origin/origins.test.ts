@@ -9,7 +9,7 @@ import { createVirtualClock, epochMs, type VirtualClock } from './virtual-clock.
 const open = (): { readonly origins: Origins; readonly clock: VirtualClock } => {
   const clock = createVirtualClock();
   return {
-    origins: new Origins({ clock, random: () => 0.5, options: {}, network: openNetwork }),
+    origins: new Origins({ clock, random: () => 0.5, origin: {}, network: openNetwork }),
     clock,
   };
 };

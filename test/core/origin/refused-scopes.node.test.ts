@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RefusedTogether } from '../../../src/core/origin/limits/refused-together.ts';
+import { RefusedTogether } from '../../../src/core/origin/limits/rate-limits.ts';
 
 /** Refusals of what was sent at the same time. */
 function openRefusals() {

@@ -33,7 +33,7 @@ function openTab(network: Network = openNetwork) {
     clock,
     random: () => 0.5,
     network,
-    options: { tabs: shareAcrossTabs(ports) },
+    origin: { tabs: shareAcrossTabs(ports) },
   });
   const word = { version: 2, from: 0.1, kind: 'down', scope: '', isProbed: false };
   return { clock, origins, say: (url: string) => receive({ ...word, key: `${url} ` }) };

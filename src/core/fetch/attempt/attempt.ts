@@ -1,17 +1,16 @@
 import { discard } from '../../lib/discard.ts';
+import { untilAborted } from '../../lib/timer.ts';
 import type { Connectivity } from '../../connectivity/connectivity.ts';
 import type { MadeBy } from '../../lib/input/made-by.ts';
 import type { Transport } from '../../lib/clock.ts';
 import type { Environment } from '../../operation/environment.ts';
-import type { ErrorMaker } from '../../operation/facts.ts';
+import type { ErrorMaker, ForeignAnswer } from '../../operation/facts.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Effect } from '../../operation/parts/effects.ts';
 import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
-import type { ForeignAnswer } from '../../operation/facts.ts';
-import { checkFiles, isStream, mayBeCached, requestOf } from '../init.ts';
+import { checkFiles, isStream, mayBeCached } from '../init.ts';
 import { isQuiet } from './body/media-type.ts';
-import { type Failed, readThrough } from './body/own-stream.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 import type { Sending } from './sending.ts';
 import { bodyBytes, headersLimitOf, type Limited, measureText } from './headers-limit.ts';
@@ -105,8 +104,6 @@ export class Attempt implements EventListenerObject {
   #bytesRead = 0;
   /** How many of its bodies, including clones, were not cancelled. */
   #bodies = 0;
-  /** Rejects those who wait for its answer or its body, when it is stopped. */
-  readonly #waits: ((reason: unknown) => void)[] = [];
 
   constructor(
     context: FetchContext,
@@ -114,7 +111,7 @@ export class Attempt implements EventListenerObject {
     init: RequestInit,
     sending: Sending | undefined,
   ) {
-    const { operation, input } = request;
+    const { operation, passed } = request;
     const policy = operation.policyOf(request);
     const { timeout } = policy;
     const { signal } = this.#controller;
@@ -126,8 +123,9 @@ export class Attempt implements EventListenerObject {
     // A failure may be in the browser's cache, so a retry or a probe must not be answered from there.
     const mustLeave = isAgain && mayBeCached(request, init);
     this.init = mustLeave ? { ...init, signal, cache: 'no-cache' } : { ...init, signal };
-    this.bytes = bodyBytes(input, init);
-    const { permit, admission } = sending ?? {};
+    this.bytes = bodyBytes(passed, init);
+    const { permit } = sending ?? {};
+    const { admission } = request;
     // A probe of an origin that may be down altogether has a short limit, so that the next one follows soon.
     const isSearching = permit?.isTrial && !admission?.origin.health.isBroken(request.endpoint);
     const { retriedFor } = operation.errors;
@@ -187,8 +185,7 @@ export class Attempt implements EventListenerObject {
       else this.line = lines.join(request.url, silence, isProbe);
       this.#emit();
     }
-    const { input } = request;
-    const passed = requestOf(input);
+    const { input, passed } = request;
     if (passed) void this.#measure(passed);
     const send = (): Promise<Response> =>
       client ? client.transport(input, this.init, silence) : transport(input, this.init);
@@ -197,43 +194,17 @@ export class Attempt implements EventListenerObject {
       this.sending?.send(clock.now());
       return enter ? enter(request.operation.ref.id, this.#number, send) : send();
     };
-    const answering = checkFiles(input, this.init)?.then(() => {
+    const answering = checkFiles(passed, this.init)?.then(() => {
       if (this.signal.aborted) throw this.signal.reason;
       return begin();
     });
-    return this.untilStopped(answering ?? begin(), discard);
-  }
-
-  /**
-   * Settles as `begun` does, or rejects as soon as the attempt is stopped, even if the transport or the body ignores the
-   * signal. A value that comes too late is passed to `discardLate`.
-   */
-  untilStopped<T>(begun: T | Promise<T>, discardLate?: (late: T) => void): Promise<T> {
-    const waits = this.#waits;
-    const { signal } = this;
-    return new Promise((resolve, reject) => {
-      // Usually there is only one.
-      const isOver = (): boolean => {
-        const at = waits.indexOf(reject);
-        if (at >= 0) waits.splice(at, 1);
-        return at < 0;
-      };
-      if (signal.aborted) reject(signal.reason);
-      else waits.push(reject);
-      Promise.resolve(begun).then(
-        (value) => (isOver() ? discardLate?.(value) : resolve(value)),
-        (error: unknown) => {
-          isOver();
-          reject(error);
-        },
-      );
-    });
+    return untilAborted(this.signal, answering ?? begin(), discard);
   }
 
   /** Called when its headers have arrived. */
   receiveHeaders(answer: Response): void {
     const { init, request } = this;
-    const headers = init.headers ?? requestOf(request.input)?.headers;
+    const headers = init.headers ?? request.passed?.headers;
     if (isQuiet(answer, { headers } as ForeignAnswer)) this.allowQuiet();
     this.silence.awaitNothing();
     this.line?.receiveHeaders(this.silence, answer);
@@ -273,7 +244,7 @@ export class Attempt implements EventListenerObject {
     const endRequest = this.request.operation.attemptLimit?.beginRequest();
     if (silence.beginRead()) this.line?.startBody(silence);
     try {
-      return await this.untilStopped(begun);
+      return await untilAborted(this.signal, begun);
     } finally {
       silence.endRead();
       endRequest?.();
@@ -284,7 +255,7 @@ export class Attempt implements EventListenerObject {
   async awaitApp<T>(begun: Promise<T>, discardLate?: (late: T) => void): Promise<T> {
     this.silence.awaitHeaders();
     try {
-      return await this.untilStopped(begun, discardLate);
+      return await untilAborted(this.signal, begun, discardLate);
     } finally {
       this.silence.awaitNothing();
     }
@@ -299,7 +270,6 @@ export class Attempt implements EventListenerObject {
   stop(reason: unknown): void {
     this.end();
     this.#controller.abort(reason);
-    for (const reject of this.#waits.splice(0)) reject(this.signal.reason);
   }
 
   /** Ends it: all of it has arrived, or nothing more is wanted. */
@@ -360,4 +330,30 @@ export class Attempt implements EventListenerObject {
       outcome ? { type: 'request:end', ...event, outcome } : { type: 'request:start', ...event },
     );
   }
+}
+
+/** The error of a stream. Boxed, because it may be any value. */
+export interface Failed {
+  readonly error: unknown;
+}
+
+/**
+ * Wraps the app's own stream, because fetch does not tell whether that stream has failed.
+ *
+ * @throws TypeError if it was read before, as fetch does.
+ */
+function readThrough(stream: ReadableStream, onFail: (failed: Failed) => void): ReadableStream {
+  const reader = (new Response(stream).body as ReadableStream).getReader();
+  const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
+    try {
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    } catch (error) {
+      onFail({ error });
+      throw error;
+    }
+  };
+  const cancel = (reason: unknown): Promise<void> => reader.cancel(reason);
+  return new ReadableStream({ pull, cancel });
 }

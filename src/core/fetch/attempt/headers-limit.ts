@@ -1,6 +1,5 @@
 import { sizeOf, unknownBytes } from '../../lib/body-parts.ts';
 import { defaultTimeoutMs, type Policy } from '../../policy/options.ts';
-import { requestOf } from '../init.ts';
 
 /** A body up to this size is one packet, and adds nothing to the limit. */
 const packetBytes = 1400;
@@ -51,9 +50,8 @@ export const mayBeUploading = (bytes: number, limitMs: number): boolean =>
   bytes > slowestBytesPerMs * limitMs;
 
 /** The size of the body that fetch sends, in bytes; 0 for a text in a Request, until that is measured. */
-export function bodyBytes(input: RequestInfo | URL, { body }: RequestInit): number {
+export function bodyBytes(request: Request | undefined, { body }: RequestInit): number {
   if (body != null) return sizeOf(body);
-  const request = requestOf(input);
   if (!request) return 0;
   const length = request.headers.get('content-length') ?? '';
   // Without a check, a wrong header would remove the time limit.

@@ -1,14 +1,8 @@
 import { originOf } from '../../lib/input/url.ts';
+import type { Silence } from './silence.ts';
 
-/** A request that may wait for a connection. */
-export interface Queued {
-  /** Called when the request has a connection: its time limit starts now. A second call restarts the limit. */
-  readonly awaitHeaders: () => void;
-  /** Called when the request never had to wait: its time limit counts from when it was sent. */
-  readonly awaitHeadersSinceSent: () => void;
-  /** Called when a body has taken the connection, so that the request waits again. */
-  readonly awaitNothing: () => void;
-}
+/** The time limit of a request that may wait for a connection. */
+type Queued = Pick<Silence, 'awaitHeaders' | 'awaitHeadersSinceSent' | 'awaitNothing'>;
 
 /** The connections that a browser opens to one origin over HTTP/1.1. */
 const http1Places = 6;

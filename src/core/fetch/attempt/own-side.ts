@@ -2,9 +2,8 @@ import { systemTransport } from '../../lib/clock.ts';
 import { filesIn, sizeOf, unreadableIn } from '../../lib/body-parts.ts';
 import { isEngine } from '../../lib/browser/page.ts';
 import { toUrl } from '../../lib/input/url.ts';
-import { isSendable, isStream, optionOf, requestOf } from '../init.ts';
-import type { Attempt } from './attempt.ts';
-import type { Failed } from './body/own-stream.ts';
+import { isSendable, isStream, optionOf } from '../init.ts';
+import type { Attempt, Failed } from './attempt.ts';
 
 /** The longest body that a browser sends with `keepalive` (Fetch, "HTTP-network-or-cache fetch"). */
 const maxKeepaliveBytes = 65_536;
@@ -32,17 +31,17 @@ export function refusalOf(
   reports: CspReports | undefined,
 ): Refusal | undefined | Promise<Refusal | undefined> {
   const { context, request, init } = attempt;
-  const { input, isLocal } = request;
+  const { passed, url, isLocal } = request;
   const failed = failedStream(attempt);
   if (failed) return { error: failed.error instanceof Error ? failed.error : cause };
   // Fetch's own error says what is wrong with the arguments.
-  if (wasSpent || !isSendable(input, init) || context.client?.isUnsent(cause, init))
+  if (wasSpent || !isSendable(passed, url, init) || context.client?.isUnsent(cause, init))
     return { error: cause };
   if (process.env.NODE_ENV !== 'production') {
     const known = explain(attempt, cause);
     if (known) return { error: known };
   }
-  if (isLocal || isTooLong(input, init)) return { error: cause };
+  if (isLocal || isTooLong(passed, init)) return { error: cause };
   return isEngine() || filesIn(init.body).length > 0
     ? findRefusal(attempt, cause, reports)
     : undefined;
@@ -85,21 +84,21 @@ const notSent = (rule: string, { context }: RefusedAttempt, cause: unknown): unk
   context.client ? cause : new TypeError(`steady.fetch: not sent, because ${rule}.`, { cause });
 
 /** For development: the rule of fetch that forbids this request. */
-function ruleAgainst({ request: { input, url, isLocal }, init }: RefusedAttempt): string | false {
+function ruleAgainst({ request: { passed, url, isLocal }, init }: RefusedAttempt): string | false {
   const { protocol = '', port = '', origin } = toUrl(url) ?? {};
   if (!/^(https?|data|blob|about):$/.test(protocol)) return `fetch does not support ${protocol}`;
   if (port && blockedPorts.test(port)) return `browsers block port ${port}`;
-  const isOwn = optionOf(input, init, 'mode') === 'same-origin' && isEngine();
+  const isOwn = optionOf(passed, init, 'mode') === 'same-origin' && isEngine();
   if (isOwn && origin !== globalThis.location?.origin)
     return `its mode is same-origin, and ${origin} is another origin`;
-  if (isTooLong(input, init))
+  if (isTooLong(passed, init))
     return `with keepalive, a body has at most ${maxKeepaliveBytes} bytes`;
   return isLocal && 'nothing is kept under this URL';
 }
 
 /** Whether the body is too long for `keepalive`. */
-const isTooLong = (input: RequestInfo | URL, init: RequestInit): boolean =>
-  !!optionOf(input, init, 'keepalive') && isEngine() && sizeOf(init.body) > maxKeepaliveBytes;
+const isTooLong = (passed: Request | undefined, init: RequestInit): boolean =>
+  !!optionOf(passed, init, 'keepalive') && isEngine() && sizeOf(init.body) > maxKeepaliveBytes;
 
 /**
  * Whether our own side may have caused a rejection, so that it says nothing about the server or the network. Either the
@@ -107,18 +106,17 @@ const isTooLong = (input: RequestInfo | URL, init: RequestInit): boolean =>
  * telling (the stream or the Request fails, other bodies use up the quota of `keepalive`, an https page requests http).
  */
 export function mayBeRefused({
-  request: { input, init: given, url },
+  request: { passed, init: given, url },
   init,
 }: RefusedAttempt): boolean {
-  const request = requestOf(input);
-  const type = request?.headers.get('content-type') ?? (request?.body ? 'unknown' : '');
+  const type = passed?.headers.get('content-type') ?? (passed?.body ? 'unknown' : '');
   // A text that is a string has a charset in its type. A file of text has none.
   const isOpaque = init.body == null && type !== '' && !/json|urlencoded|charset/.test(type);
   return (
-    !!optionOf(input, init, 'integrity') ||
-    optionOf(input, init, 'redirect') === 'error' ||
-    optionOf(input, given, 'mode') === 'same-origin' ||
-    !!optionOf(input, init, 'keepalive') ||
+    !!optionOf(passed, init, 'integrity') ||
+    optionOf(passed, init, 'redirect') === 'error' ||
+    optionOf(passed, given, 'mode') === 'same-origin' ||
+    !!optionOf(passed, init, 'keepalive') ||
     isOpaque ||
     isStream(init.body) ||
     (globalThis.location?.protocol === 'https:' &&

@@ -1,3 +1,4 @@
+import { untilAborted } from '../../lib/timer.ts';
 import { discard } from '../../lib/discard.ts';
 import { failures } from '../../policy/outcome.ts';
 import { sign } from '../extension.ts';
@@ -22,9 +23,9 @@ export async function outlivePage(
   attempt.silence.awaitNothing();
   // A page that is left says nothing about the server. The slot is freed.
   attempt.sending?.end(failures.aborted);
-  await attempt.untilStopped(fate);
+  await untilAborted(signal, fate);
   request.operation.pauses.count(cutOffAt, clock.now());
-  const isUnsafe = !request.isRepeatable || isSentOnce(request.input, init);
+  const isUnsafe = !request.isRepeatable || isSentOnce(request.passed, init);
   if (signal.aborted || !isWhole || isUnsafe) return undefined;
   attempt.grant(await context.admit(request));
   await sign(attempt);

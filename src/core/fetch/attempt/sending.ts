@@ -1,8 +1,7 @@
 import type { Effect } from '../../operation/parts/effects.ts';
-import type { Admission } from '../../origin/admission.ts';
 import type { Permit } from '../../origin/ask.ts';
 import type { Outcome } from '../../policy/outcome.ts';
-import type { SteadyRequest } from '../request.ts';
+import type { EnteredRequest } from '../request.ts';
 
 /** Records the outcome of a request that was sent: in its origin, the rate limits and the connectivity. */
 export type RecordOutcome = (
@@ -14,8 +13,7 @@ export type RecordOutcome = (
 
 /** One sending of a request: `granted`, then `out`, then `ended`. Its permit, its effect and its write end together. */
 export class Sending {
-  readonly request: SteadyRequest;
-  readonly admission: Admission;
+  readonly request: EnteredRequest;
   readonly permit: Permit;
   /** The possible effect of the request at the server; undefined until it is sent. */
   effect: Effect | undefined;
@@ -24,14 +22,8 @@ export class Sending {
   readonly #recordOutcome: RecordOutcome;
   #isEnded = false;
 
-  constructor(
-    request: SteadyRequest,
-    admission: Admission,
-    permit: Permit,
-    recordOutcome: RecordOutcome,
-  ) {
+  constructor(request: EnteredRequest, permit: Permit, recordOutcome: RecordOutcome) {
     this.request = request;
-    this.admission = admission;
     this.permit = permit;
     this.#recordOutcome = recordOutcome;
   }

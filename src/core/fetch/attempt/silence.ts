@@ -1,6 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { TimeLimit } from '../../lib/timer.ts';
-import type { Queued } from './line.ts';
+import { type LimitContext, TimeLimit } from '../../lib/timer.ts';
 
 /** Receives the progress of a request before its headers. */
 export interface Progress {
@@ -8,14 +7,8 @@ export interface Progress {
   readonly recordProgress: () => void;
 }
 
-/** The dependencies of a silence. */
-interface SilenceContext {
-  readonly clock: Clock;
-  readonly page?: { readonly wasAsleep: (since: number) => boolean } | undefined;
-}
-
 /** The time limit of an attempt. It limits silence, never work: only time in which the server owes something counts. */
-export class Silence implements Queued, Progress {
+export class Silence implements Progress {
   /** The time limit for its headers, in milliseconds. */
   headersMs: number;
   /** The longest silence within its body, in milliseconds. */
@@ -37,7 +30,7 @@ export class Silence implements Queued, Progress {
    * @param slept - Receives the time that the device slept, which does not count.
    */
   constructor(
-    context: SilenceContext,
+    context: LimitContext,
     headersMs: number,
     idleMs: number,
     onEnd: () => void,
@@ -50,14 +43,17 @@ export class Silence implements Queued, Progress {
     this.#onEnd = onEnd;
   }
 
+  /** Its limit starts now, because the request has a connection. */
   awaitHeaders(): void {
     this.#await('headers');
   }
 
+  /** Its limit counts from when the request was sent, because that never had to wait. */
   awaitHeadersSinceSent(): void {
     this.#await('headers', 0);
   }
 
+  /** It waits for a connection, or its headers have come. */
   awaitNothing(): void {
     this.#await('nothing');
   }
@@ -85,12 +81,12 @@ export class Silence implements Queued, Progress {
   /** @returns whether no other read is under way. */
   beginRead(): boolean {
     if (this.#reads++ > 0) return false;
-    this.#restart(this.#clock.now());
+    this.#restart();
     return true;
   }
 
   endRead(): void {
-    if (--this.#reads === 0) this.#restart(this.#clock.now());
+    if (--this.#reads === 0) this.#restart();
   }
 
   /** Ends it: nothing more is awaited. */
@@ -101,27 +97,27 @@ export class Silence implements Queued, Progress {
 
   /** Called by its timer. There may have been progress since that was set. */
   expire(): void {
-    const leftMs = this.#leftMs();
-    if (leftMs > 0) this.#limit.restart(leftMs);
+    const now = this.#clock.now();
+    const leftMs = this.#leftMs(now);
+    if (leftMs > 0) this.#limit.restart(leftMs, now);
     else this.#onEnd();
   }
 
-  #await(awaited: 'nothing' | 'headers' | 'reader', since = this.#clock.now()): void {
+  #await(awaited: 'nothing' | 'headers' | 'reader', since?: number): void {
     this.#awaited = awaited;
     this.#restart(since);
   }
 
-  #restart(since: number): void {
-    this.#since = since;
-    this.#limit.restart(Math.max(0, this.#leftMs()));
+  /** @param since - Since when it counts. @default now */
+  #restart(since?: number): void {
+    const now = this.#clock.now();
+    this.#since = since ?? now;
+    this.#limit.restart(Math.max(0, this.#leftMs(now)), now);
   }
 
-  #leftMs(): number {
-    return Math.max(this.#since, this.#movedAt) + this.#limitMs() - this.#clock.now();
-  }
-
-  #limitMs(): number {
-    if (this.#awaited === 'headers') return this.headersMs;
-    return this.#reads > 0 || this.#awaited === 'reader' ? this.idleMs : Infinity;
+  #leftMs(now: number): number {
+    const isBody = this.#reads > 0 || this.#awaited === 'reader';
+    const limitMs = this.#awaited === 'headers' ? this.headersMs : isBody ? this.idleMs : Infinity;
+    return Math.max(this.#since, this.#movedAt) + limitMs - now;
   }
 }

@@ -10,10 +10,9 @@ import { type Failure, failures, type PauseReason } from '../../policy/outcome.t
 import type { FetchContext } from '../attempt/attempt.ts';
 import { dropped } from '../attempt/failure.ts';
 import { readHeaders } from '../init.ts';
-import { letGoFirst } from './let-go-first.ts';
+import { letGoFirst, type WaitingWrites } from './waiting-writes.ts';
 import type { SteadyRequest } from '../request.ts';
 import type { Sending } from '../attempt/sending.ts';
-import type { WaitingWrites } from './waiting-writes.ts';
 
 interface OrderContext {
   readonly clock: Clock;
@@ -104,8 +103,8 @@ const isRead = ({ method, operation }: SteadyRequest): boolean =>
   isSafeMethod(method) || operation.ref.kind === 'query';
 
 /** Whether the request has a condition (RFC 9110 §13.1): then the server itself refuses it after another write. */
-function isGuarded({ input, init }: SteadyRequest): boolean {
-  const headers = readHeaders(input, init);
+function isGuarded({ passed, init }: SteadyRequest): boolean {
+  const headers = readHeaders(passed, init);
   return ['if-match', 'if-none-match', 'if-unmodified-since'].some((name) => headers.has(name));
 }
 

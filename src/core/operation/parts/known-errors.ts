@@ -239,7 +239,7 @@ export class KnownErrors {
     // The next attempt is paused where this one went, without backoff: a query before the attempt begins,
     // anything else by its request, and so not if the failure is not a request's.
     const isOurs = request?.url !== undefined;
-    const isDown = there.isLate || ((isQuery || isOurs) && there.isDown);
+    const isDown = !!there.isLate || ((isQuery || isOurs) && !!there.isDown);
     // The effect of this request is already an input of the decision.
     effect?.allowRepeat();
     return decide(failure, operation.view(request), policy, {

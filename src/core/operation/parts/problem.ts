@@ -1,4 +1,4 @@
-import { headerOf } from './foreign-error.ts';
+import { headerOf } from '../error-info.ts';
 import type { ForeignAnswer } from '../facts.ts';
 
 /** The body of type `application/problem+json` in which an API describes a failure: Problem Details, RFC 9457. */

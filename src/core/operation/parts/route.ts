@@ -22,11 +22,8 @@ export interface FailureThere {
   readonly isAlone: boolean;
 }
 
-/** The target of a request. */
-export interface Destination {
-  readonly admission: Admission;
-  readonly sent: SentRequest;
-}
+/** A request of ours that has asked for admission, as the target of others. */
+export type Destination = SentRequest & { readonly admission: Admission };
 
 /** Where the requests of an operation go. Its next attempt waits there before it begins. */
 export class Route {
@@ -47,14 +44,14 @@ export class Route {
   /** The target, if it or its origin is down. A request to it may be let go all the same: see `FailureThere.isDown`. */
   down(): Destination | undefined {
     const at = this.at;
-    return at?.admission.origin.health.isDown(at.sent.endpoint) ? at : undefined;
+    return at?.admission.origin.health.isDown(at.endpoint) ? at : undefined;
   }
 
   /** Records the target of the next request. @returns the permit that was granted for it before its attempt began. */
-  goTo(admission: Admission, sent: SentRequest): Permit | undefined {
+  goTo(at: Destination): Permit | undefined {
     const kept = this.#kept;
-    this.at = { admission, sent };
-    if (!kept || !isSame(kept.at, this.at)) return undefined;
+    this.at = at;
+    if (!kept || !isSame(kept.at, at)) return undefined;
     this.#kept = undefined;
     return kept.permit;
   }
@@ -84,16 +81,15 @@ export class Route {
   }
 
   /** Reads what the origin knows about an attempt that failed with this request, where one is known. */
-  fail(failure: Failure, nowMs: number, request?: RequestFacts): FailureThere {
+  fail(failure: Failure, nowMs: number, request?: RequestFacts): Partial<FailureThere> {
     const at = (this.at = placeOf(request) ?? this.at);
-    if (!at) return nowhere;
-    const { admission, sent } = at;
-    const { endpoint, resource, risk, mayBeOffline } = sent;
+    if (!at) return {};
+    const { admission, endpoint, resource, risk, mayBeOffline } = at;
     const { health, limits } = admission.origin;
     const trialAt = this.#trialAt;
     this.#trialAt = Infinity;
-    const isSlowByNature = failure.kind === 'timeout' && health.isBroken(sent.endpoint);
-    const limitedMs = Math.ceil(limits.until(sent.limitScope) - nowMs);
+    const isSlowByNature = failure.kind === 'timeout' && health.isBroken(endpoint);
+    const limitedMs = Math.ceil(limits.until(at.limitScope) - nowMs);
     return {
       // A known rate limit is waited for until the deadline, however often it refuses. A probe is sent for
       // all who wait, so it is not a retry of this operation. An endpoint that times out while the rest of
@@ -103,29 +99,18 @@ export class Route {
       isDown:
         health.downFor({ endpoint, resource, risk, mayBeOffline, isNew: false }) !== undefined,
       limitedMs,
-      isUrlBroken: health.isUrlBroken(sent) && health.failing.failures(sent.resource) > 1,
-      isAlone: trialAt === Infinity && health.isAlone(sent.endpoint),
+      isUrlBroken: health.isUrlBroken(at) && health.failing.failures(resource) > 1,
+      isAlone: trialAt === Infinity && health.isAlone(endpoint),
     };
   }
 }
 
-/** The target of a request of ours that has asked for admission. */
-function placeOf(request: RequestFacts | undefined): Destination | undefined {
-  const { admission } = (request ?? {}) as Partial<SentRequest>;
-  return admission && { admission, sent: request as SentRequest };
-}
+/** A request, as a target, if it is ours and has asked for admission. */
+const placeOf = (request: RequestFacts | undefined): Destination | undefined =>
+  (request as Partial<Destination> | undefined)?.admission && (request as Destination);
 
 /** Whether a permit for one of them lets a request to the other go. */
 const isSame = (one: Destination, other: Destination): boolean =>
   one.admission === other.admission &&
-  one.sent.endpoint === other.sent.endpoint &&
-  one.sent.limitScope === other.sent.limitScope;
-
-const nowhere: FailureThere = {
-  isTrial: false,
-  isLate: false,
-  isDown: false,
-  limitedMs: 0,
-  isUrlBroken: false,
-  isAlone: false,
-};
+  one.endpoint === other.endpoint &&
+  one.limitScope === other.limitScope;

@@ -21,9 +21,7 @@ export function cancelMutation(mutation: Mutation): void {
   const operation = run?.operation ?? operations.begin('mutation', { attempt: 0, submission });
   if (operation.phase.kind === 'ended') return;
   const own = cancelError(operation, run);
-  const error: unknown = own
-    ? toClientError(own, operation.route.at?.sent)
-    : operation.errors.lastError;
+  const error: unknown = own ? toClientError(own, operation.route.at) : operation.errors.lastError;
   const report: FailureReport = own
     ? { failure: own.outcome, request: { method: own.operation.method } }
     : reportOf(error, clock.now());

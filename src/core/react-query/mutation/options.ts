@@ -6,7 +6,7 @@ import type {
   UseMutationOptions,
 } from '@tanstack/react-query';
 import { attemptContext, bindFetch } from '../../fetch/bind-fetch.ts';
-import type { RawFetch, SteadyFetch } from '../../fetch/fetch.ts';
+import type { RawFetch, SteadyFetch } from '../../fetch/send.ts';
 import type { SteadyJson } from '../../fetch/json.ts';
 import { submissionExtension } from '../../fetch/keys.ts';
 import { createSubmission } from '../../idempotency/key.ts';

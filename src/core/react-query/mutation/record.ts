@@ -1,6 +1,7 @@
 import type { Mutation, MutationFunctionContext } from '@tanstack/react-query';
 import type { BoundFetch } from '../../fetch/bind-fetch.ts';
 import type { Operation } from '../../operation/operation.ts';
+import { createEmitter, type Emitter } from '../../lib/store.ts';
 import { Owner } from '../../operation/owner.ts';
 import type { Submission } from '../../operation/parts/submission.ts';
 
@@ -89,7 +90,7 @@ export class MutationRecord extends Owner {
   }
 
   override onChange(): void {
-    emitChange(this.#mutation);
+    mutationChanges.emit(this.#mutation);
   }
 }
 
@@ -120,18 +121,5 @@ export function recordBehind(
   return mutation ? recordOf(mutation) : new MutationRecord(undefined);
 }
 
-/** Receives the mutation that has changed; undefined for a plain mutation, because it is not known which. */
-type ChangeListener = (mutation: Mutation | undefined) => void;
-
-const listeners = new Set<ChangeListener>();
-
-/** Emits a change for which React Query emits no event. */
-export function emitChange(mutation?: Mutation): void {
-  for (const listener of listeners) listener(mutation);
-}
-
-/** Calls the listener at every such change, until the returned function is called. */
-export function onChange(listener: ChangeListener): () => void {
-  listeners.add(listener);
-  return () => void listeners.delete(listener);
-}
+/** The changes of mutations that React Query does not emit; undefined for a plain mutation, because it is not known which. */
+export const mutationChanges: Emitter<Mutation | undefined> = /* @__PURE__ */ createEmitter();

@@ -19,9 +19,8 @@ import type {
   SteadfetchConfig,
   SteadyPersister,
 } from '../steadfetch.ts';
-import { Comparison } from './comparison.ts';
+import { Comparison, ShadowQueries } from './shadow-queries.ts';
 import { KnownAnswers } from './known-answers.ts';
-import { ShadowQueries } from './shadow-queries.ts';
 
 /** The options of the instance that the app uses. Its requests are sent once, without a key, a limit or a pause. */
 const plain = ({ apis, policy, ...config }: SteadfetchConfig): SteadfetchConfig => ({

@@ -1,7 +1,37 @@
 import { hashKey, type Query, QueryClient, QueryObserver } from '@tanstack/react-query';
-import type { Steadfetch } from '../steadfetch.ts';
-import type { Comparison } from './comparison.ts';
+import type { Steadfetch, ObservedReport } from '../steadfetch.ts';
 import type { RequestEvent } from './known-answers.ts';
+
+/** The two sides of a comparison. */
+type Side = 'app' | 'if-on';
+
+/** Compares what the app does with what it would do with Steadfetch switched on. */
+export class Comparison {
+  readonly #paused: Set<number> = new Set();
+  #requestsSaved = 0;
+  #queriesAnswered = 0;
+
+  countRequest(side: Side): void {
+    this.#requestsSaved += side === 'app' ? 1 : -1;
+  }
+
+  /** A fetch of a query has failed for good. */
+  countFailure(side: Side): void {
+    this.#queriesAnswered += side === 'app' ? 1 : -1;
+  }
+
+  countPause(operation: number): void {
+    this.#paused.add(operation);
+  }
+
+  report(): ObservedReport {
+    return {
+      pauses: this.#paused.size,
+      requestsSaved: this.#requestsSaved,
+      queriesAnswered: this.#queriesAnswered,
+    };
+  }
+}
 
 /** The copy of one query of the app, fetched with the instance that decides. */
 class Shadow {

@@ -1,6 +1,7 @@
 import { inDevelopment } from '../../lib/development.ts';
 import { reporterOf, textOf } from '../../lib/input/callback.ts';
-import { type Clock, maxTimerMs } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { withLimit } from '../../lib/timer.ts';
 import type { Query, QueryClient } from '@tanstack/react-query';
 import type { Operation } from '../../operation/operation.ts';
 import { headersLimit } from '../../operation/time-limit.ts';
@@ -141,23 +142,16 @@ async function resolveFallback(
   clock: Clock,
   limitMs: number,
 ): Promise<unknown> {
-  let timer: unknown;
+  const late = {};
+  const make = (): unknown =>
+    typeof given === 'function' ? (given as (context: FallbackContext) => unknown)(context) : given;
   try {
-    const data: unknown =
-      typeof given === 'function'
-        ? (given as (context: FallbackContext) => unknown)(context)
-        : given;
-    if (typeof Object(data).then !== 'function' || limitMs > maxTimerMs) return await data;
-    const late = new Promise<undefined>((resolve) => {
-      timer = clock.setTimeout(() => resolve(undefined), limitMs);
-    });
-    return await Promise.race([data, late]);
+    return await withLimit({ clock }, make, () => late, limitMs);
   } catch (mistake) {
+    if (mistake === late) return undefined;
     const rule = inDevelopment(() => 'the failure stands');
     const what = inDevelopment(() => `threw ${textOf(mistake)}`) ?? '';
     reporterOf(given as object, 'fallback', rule)(what);
     return undefined;
-  } finally {
-    clock.clearTimeout(timer);
   }
 }

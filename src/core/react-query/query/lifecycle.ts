@@ -63,7 +63,7 @@ export class Lifecycle {
   showPause(client: QueryClient, query: Query, operation: Operation): void {
     if (operation.pauses.list.length > 0) this.#follow(client);
     this.pauses.show(query, operation);
-    this.#context.byQuery.emitChange(query);
+    this.#context.byQuery.changes.emit(query);
   }
 
   /** Calls the listener when the session ends. It is kept as long as the client. */

@@ -46,7 +46,7 @@ export class QueryPauses {
     if (waitMs === undefined || !down) return;
     const aloneUntil = operation.attempt > retriesAlone(operation) ? nowMs : undefined;
     if (nowMs + waitMs > this.#endsAt(query, operation, 'server-down', aloneUntil))
-      operation.errors.recordExpiry(down.admission.whyPaused(down.sent).retryAt);
+      operation.errors.recordExpiry(down.admission.whyPaused(down).retryAt);
   }
 
   /**
@@ -56,7 +56,7 @@ export class QueryPauses {
   showKnown(query: Query, operation: Operation): void {
     const { at } = operation.route;
     if (query.state.data === undefined || query.state.fetchFailureCount > 0 || !at) return;
-    if (!isTrouble(at.admission.whyPaused(at.sent).reason)) return;
+    if (!isTrouble(at.admission.whyPaused(at).reason)) return;
     setFetchStatus(query, 'paused');
     queueMicrotask(() => this.show(query, operation));
   }
@@ -126,12 +126,12 @@ function isShown(query: Query): boolean {
 }
 
 const isOnlyFailure = ({ route: { at } }: Operation): boolean =>
-  !!at?.admission.origin.health.isOnlyFailure(at.sent);
+  !!at?.admission.origin.health.isOnlyFailure(at);
 
 /** Whether other endpoints are answered while its own fails. */
 const isBroken = ({ route: { at } }: Operation): boolean =>
-  !!at?.admission.origin.health.isBroken(at.sent.endpoint);
+  !!at?.admission.origin.health.isBroken(at.endpoint);
 
 /** Whether its endpoint has failed once more since others were answered. */
 const isBrokenAgain = ({ route: { at } }: Operation): boolean =>
-  !!at?.admission.origin.health.of(at.sent.endpoint)?.isBrokenAgain;
+  !!at?.admission.origin.health.of(at.endpoint)?.isBrokenAgain;

@@ -8,11 +8,12 @@ import type {
 } from '@tanstack/react-query';
 import { reportOf, toClientError } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
-import type { Operations, Signals } from '../../operation/operations.ts';
+import type { LoopContext } from '../../operation/loop.ts';
+import type { Signals } from '../../operation/operations.ts';
 import type { Admissions } from '../../fetch/admit.ts';
+import type { FetchContext } from '../../fetch/attempt/attempt.ts';
 import type { WaitingWrites } from '../../fetch/order/waiting-writes.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import type { Clock, Random } from '../../lib/clock.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import { codeOf } from '../../lib/input/made-by.ts';
 import type { FallbackCode } from './fallback.ts';
@@ -31,18 +32,14 @@ import type { AnyPersister, SteadyPersister } from '../steadfetch.ts';
 import { warnIfUnlinked } from '../misuse.ts';
 
 /** The dependencies of the persister. */
-export interface PersisterContext {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly operations: Operations;
-  readonly signals: Signals;
+export interface PersisterContext extends LoopContext {
   readonly ledger: FailureLedger;
   /** The record of each query. */
   readonly byQuery: QueryRecords;
   readonly pauseBefore: Admissions['pauseBefore'];
   /** Writes that wait. They are sent before a refetch, which would otherwise show the state before them. */
   readonly waitingWrites: WaitingWrites;
-  readonly connectivity: Admissions['connectivity'];
+  readonly connectivity: FetchContext['connectivity'];
   readonly lifecycle: Lifecycle;
 }
 
@@ -101,7 +98,7 @@ function read<T, K extends QueryKey>(
       onFail,
     });
     // React Query emits no event when a retry starts.
-    if (operation.attempt > 1) shared.byQuery.emitChange(query);
+    if (operation.attempt > 1) shared.byQuery.changes.emit(query);
     return begun;
   };
   // The app's own persister may restore stored data while the origin is down: only its request waits.
@@ -149,7 +146,7 @@ function recordFailure(
 /** Whether the attempt would be paused before it is sent. */
 function isKeptBack({ route: { at }, owner: { mayBeOffline } }: Operation): boolean {
   if (!at) return false;
-  const { endpoint, resource, limitScope, risk, isOnce } = at.sent;
+  const { endpoint, resource, limitScope, risk, isOnce } = at;
   return !at.admission.isOpen({ endpoint, resource, limitScope, risk, isOnce, mayBeOffline });
 }
 
@@ -190,8 +187,7 @@ async function untilItsTurn(
   // The operation was cancelled meanwhile.
   if (operation.phase.kind === 'ended') throw operation.errors.lastError;
   // The instance was disposed of.
-  if (!isSent)
-    throw toClientError(operation.errors.abortUnsent(undefined, {}), operation.route.at?.sent);
+  if (!isSent) throw toClientError(operation.errors.abortUnsent(undefined, {}), operation.route.at);
 }
 
 /** The operation whose next attempt begins. A new fetch makes a new operation. */

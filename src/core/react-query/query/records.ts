@@ -1,5 +1,6 @@
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { createSlot } from '../../lib/slot.ts';
+import { createEmitter, type Emitter } from '../../lib/store.ts';
 import type { Alarm } from '../../lib/timer.ts';
 import type { Operation } from '../../operation/operation.ts';
 
@@ -107,15 +108,12 @@ export interface QueryRecords {
   readonly find: (query: Query) => QueryRecord | undefined;
   /** The newest operation of the query. */
   readonly get: (query: Query) => Operation | undefined;
-  /** Emits a change that React Query does not emit: the operation is paused, goes on, or is sent again. */
-  readonly emitChange: (query: Query) => void;
-  /** Calls the listener at each such change, until the returned function is called. */
-  readonly onChange: (listener: (query: Query) => void) => () => void;
+  /** The changes that React Query does not emit: the operation of a query is paused, goes on, or is sent again. */
+  readonly changes: Emitter<Query>;
 }
 
 export function createQueryRecords(): QueryRecords {
   const records = createSlot<Query, QueryRecord>();
-  const listeners = new Set<(query: Query) => void>();
   return {
     of(query) {
       let record = records.get(query);
@@ -124,12 +122,6 @@ export function createQueryRecords(): QueryRecords {
     },
     find: records.get,
     get: (query) => records.get(query)?.operation,
-    emitChange(query) {
-      for (const listener of listeners) listener(query);
-    },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    changes: createEmitter(),
   };
 }

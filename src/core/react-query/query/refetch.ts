@@ -87,7 +87,7 @@ export function watchRecovery(
   // Without an admission it has sent no request of ours. On a server no user waits, and queries end with their page.
   const down = route.down();
   if (!down || isServer()) return;
-  const { admission, sent } = down;
+  const { admission } = down;
   const isUnreached = errors.decision?.reason !== 'cancelled' && isOfOutage(errors.lastError);
   const reference = new WeakRef(query);
   const left = (): Query | undefined => {
@@ -95,9 +95,9 @@ export function watchRecovery(
     return watched && isLeft(watched) ? watched : undefined;
   };
   const stop = admission.watch({
-    place: sent,
+    place: down,
     awaitedUntil() {
-      const { whenDown, maxPauseMs } = operation.policyOf(sent);
+      const { whenDown, maxPauseMs } = operation.policyOf(down);
       const isAwaited = whenDown === 'pause' && left()?.state.data === undefined;
       return isAwaited ? operation.ref.startedAt + maxPauseMs : 0;
     },
@@ -217,7 +217,7 @@ export function refetchWhenBack(
   const { at } = operation.route;
   // A query that was cancelled before any attempt failed stays as the user left it.
   if (!at || operation.errors.failedAt === undefined) return;
-  if (operation.policyOf(at.sent).whenBack === 'leave') return;
+  if (operation.policyOf(at).whenBack === 'leave') return;
   const own = new WeakRef(operation);
   const isFailed = (failed: Query): boolean =>
     byQuery.get(failed) === own.deref() &&
@@ -231,7 +231,7 @@ export function refetchWhenBack(
       if (waiting) refetchIf(waiting, isFailed(waiting));
     });
   };
-  const limitedMs = at.admission.origin.limits.until(at.sent.limitScope) - clock.now();
+  const limitedMs = at.admission.origin.limits.until(at.limitScope) - clock.now();
   if (operation.route.down())
     watchRecovery(query, operation, byQuery, isFailed, (failed) => void refetchSoon(failed));
   else if (limitedMs > 0 && limitedMs <= maxLimitMs && !isServer()) {

@@ -3,10 +3,11 @@ import type { QueryClient } from '@tanstack/react-query';
 import { SteadyRequest } from '../../fetch/request.ts';
 import { reportOf } from '../../operation/error-info.ts';
 import { type Operation, operationOf } from '../../operation/operation.ts';
+import type { LoopContext } from '../../operation/loop.ts';
 import type { Operations } from '../../operation/operations.ts';
 import { Owner } from '../../operation/owner.ts';
 import { warn } from '../../lib/input/warn.ts';
-import { type Clock, maxTimerMs } from '../../lib/clock.ts';
+import { maxTimerMs } from '../../lib/clock.ts';
 import { ownDelay } from '../../policy/decide.ts';
 import type { PolicyOptions } from '../../policy/options.ts';
 import type { FailureLedger } from './failure-ledger.ts';
@@ -14,13 +15,11 @@ import { isServer } from '../instance.ts';
 import { markAsUsed, warnOfUnrepeatable } from '../misuse.ts';
 import type { RetryPair } from '../steadfetch.ts';
 import { oldestSubmission } from '../mutation/lifecycle.ts';
-import { emitChange } from '../mutation/record.ts';
+import { mutationChanges } from '../mutation/record.ts';
 import type { OverdueRetries } from './refetch.ts';
 
 /** The dependencies of `retry` and `retryDelay`. */
-export interface RetryPairContext {
-  readonly clock: Clock;
-  readonly operations: Operations;
+export interface RetryPairContext extends LoopContext {
   readonly ledger: FailureLedger;
   readonly overdue: OverdueRetries;
   readonly clients: () => readonly QueryClient[];
@@ -83,7 +82,7 @@ function beginQuery(
 /** The owner of plain mutations. It is not known which mutation an operation belongs to. */
 const plainOwner = new (class extends Owner {
   override onChange(): void {
-    emitChange();
+    mutationChanges.emit(undefined);
   }
 })();
 

@@ -7,7 +7,7 @@ import {
 } from '@tanstack/react-query';
 import { inDevelopment } from '../../lib/development.ts';
 import { definitionBehind } from '../mutation/definition.ts';
-import { onChange, recordOf } from '../mutation/record.ts';
+import { mutationChanges, recordOf } from '../mutation/record.ts';
 import { createStatusStores, type StatusStore } from './store.ts';
 import type { FailureReport } from '../../operation/facts.ts';
 import { mayHaveTakenEffect } from '../../operation/parts/known-errors.ts';
@@ -84,7 +84,7 @@ export const mutationStatusesOf: (client: QueryClient, operation: string) => Sta
             refreshMutation(mutation);
           }),
           // Without a mutation it is a plain one, and it is not known which.
-          onChange((mutation) => (mutation ? refreshMutation(mutation) : refresh())),
+          mutationChanges.on((mutation) => (mutation ? refreshMutation(mutation) : refresh())),
         ];
       },
       // The wait of a plain mutation does.

@@ -34,7 +34,7 @@ export const queryStatusesOf: (client: QueryClient, operation: string) => Status
         const refreshQuery = (query: Query): void => refresh(query.queryHash);
         return [
           queries.subscribe(({ query }) => refreshQuery(query)),
-          instance.byQuery.onChange((query) => {
+          instance.byQuery.changes.on((query) => {
             if (queries.get(query.queryHash) === query) refreshQuery(query);
           }),
         ];

@@ -140,7 +140,7 @@ function pausedAtOnce(operation: Operation | undefined): Pause | undefined {
   const decision = phase?.kind === 'waiting' ? phase.decision : undefined;
   if (decision?.kind !== 'retry' || decision.delayMs > 0) return undefined;
   const down = operation?.route.down();
-  return down?.admission.whyPaused(down.sent);
+  return down?.admission.whyPaused(down);
 }
 
 /** How many attempts the policy of `ours` allows or, without one, React Query's `retry` option. */

@@ -27,15 +27,6 @@ export interface Unloaded {
   readonly isOffline: boolean;
 }
 
-/** The same as a store, with the action for a user. */
-interface UnloadedStore extends Readable<Unloaded> {
-  /**
-   * Fetches the queries that have failed, or wait for the network, and probes at once what is down. Sends nothing
-   * to what is rate-limited.
-   */
-  readonly tryNow: () => void;
-}
-
 /** Every query has loaded, as far as is known. */
 export const loaded: Unloaded = Object.freeze({
   kind: undefined,
@@ -102,7 +93,7 @@ function fetchAll(
 }
 
 /** The queries that are shown or awaited and cannot be loaded, at one origin or at all of them. */
-export class UnloadedQueries implements UnloadedStore {
+export class UnloadedQueries implements Readable<Unloaded> {
   readonly getState: () => Unloaded;
   readonly #store: ReturnType<typeof createStore<Unloaded>> = createStore(loaded);
   readonly #instance: Instance;
@@ -138,6 +129,10 @@ export class UnloadedQueries implements UnloadedStore {
     };
   };
 
+  /**
+   * The action for a user: fetches the queries that have failed, or wait for the network, and probes at once what is
+   * down. Sends nothing to what is rate-limited.
+   */
   readonly tryNow = (): void =>
     fetchAll(this.#watched.keys(), this.#unloaded, this.#statuses, this.#instance);
 
@@ -179,7 +174,7 @@ export class UnloadedQueries implements UnloadedStore {
   }
 
   #isWanted(query: Query): boolean {
-    const url = this.#instance.byQuery.get(query)?.route.at?.sent.url;
+    const url = this.#instance.byQuery.get(query)?.route.at?.url;
     return !this.#origin || originOf(url ?? '') === this.#origin;
   }
 

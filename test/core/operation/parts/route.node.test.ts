@@ -9,7 +9,7 @@ const sent = {
   limitScope: 'GET /prices',
   method: 'GET',
   keyed: false,
-  isRepeatable: true,
+  isNew: true,
   risk: 0 as const,
 };
 
@@ -40,28 +40,21 @@ const timeout = { kind: 'timeout', phase: 'headers', processed: 'unknown' } as c
 test('what has sent nothing is nowhere', () => {
   const route = new Route(undefined);
   expect([route.at, route.down()]).toEqual([undefined, undefined]);
-  expect(route.fail(failures.network, 1000)).toEqual({
-    isTrial: false,
-    isLate: false,
-    isDown: false,
-    limitedMs: 0,
-    isUrlBroken: false,
-    isAlone: false,
-  });
+  expect(route.fail(failures.network, 1000)).toEqual({});
 });
 
 test('a permit is for the target that it was given for, and goes back where that is not asked', () => {
   const [admission, elsewhere] = [admissionThat({}), admissionThat({})];
   const end = vi.fn<() => void>();
   const permit = { isProbe: true, isTrial: true, free() {}, end };
-  const at = { admission, sent };
+  const at = { ...sent, admission };
   const route = new Route(at);
   route.keep(permit, at);
-  expect(route.goTo(elsewhere, sent)).toBeUndefined();
-  expect(route.goTo(admission, { ...sent, endpoint: 'GET /stock' })).toBeUndefined();
-  expect(route.goTo(admission, { ...sent, limitScope: 'GET /stock' })).toBeUndefined();
-  expect(route.goTo(admission, sent)).toBe(permit);
-  expect(route.goTo(admission, sent)).toBeUndefined();
+  expect(route.goTo({ ...sent, admission: elsewhere })).toBeUndefined();
+  expect(route.goTo({ ...at, endpoint: 'GET /stock' })).toBeUndefined();
+  expect(route.goTo({ ...at, limitScope: 'GET /stock' })).toBeUndefined();
+  expect(route.goTo(at)).toBe(permit);
+  expect(route.goTo(at)).toBeUndefined();
   route.returnPermit();
   expect(end).not.toHaveBeenCalled();
   route.keep(permit, at);
@@ -72,16 +65,16 @@ test('a permit is for the target that it was given for, and goes back where that
 
 test('a probe that fails is a trial once, and finds out what its origin says', () => {
   const admission = admissionThat({ isDown: true, until: 1500.2, isAlone: true });
-  const route = new Route({ admission, sent });
+  const route = new Route({ ...sent, admission });
   route.recordTrial(900);
   const found = { isLate: false, isDown: true, limitedMs: 501, isUrlBroken: false };
   expect(route.fail(failures.network, 1000)).toEqual({ isTrial: true, isAlone: false, ...found });
   expect(route.fail(failures.network, 1000)).toEqual({ isTrial: false, isAlone: true, ...found });
-  expect(route.down()).toEqual({ admission, sent });
+  expect(route.down()).toEqual({ ...sent, admission });
 });
 
 test('a probe that is slow where the rest of its origin answers is no trial', () => {
-  const route = new Route({ admission: admissionThat({ isBroken: true }), sent });
+  const route = new Route({ ...sent, admission: admissionThat({ isBroken: true }) });
   route.recordTrial(900);
   expect(route.fail(timeout, 1000).isTrial).toBe(false);
   route.recordTrial(900);
@@ -89,7 +82,7 @@ test('a probe that is slow where the rest of its origin answers is no trial', ()
 });
 
 test('an origin that has answered others since the probe was sent is back', () => {
-  const route = new Route({ admission: admissionThat({ recoveredAt: 900 }), sent });
+  const route = new Route({ ...sent, admission: admissionThat({ recoveredAt: 900 }) });
   route.recordTrial(900);
   expect(route.fail(timeout, 1000).isLate).toBe(true);
   route.recordTrial(901);

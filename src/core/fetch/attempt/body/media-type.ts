@@ -1,5 +1,5 @@
 import type { ForeignAnswer } from '../../../operation/facts.ts';
-import { headerOf } from '../../../operation/parts/foreign-error.ts';
+import { headerOf } from '../../../operation/error-info.ts';
 
 /** The media type of an answer, in lower case; empty if it has none. */
 export const mediaType = ({ headers }: Response): string =>
