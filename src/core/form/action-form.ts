@@ -51,6 +51,8 @@ interface Press {
   /** The calls of the second half of a double click: a framework may end the first call for it. */
   readonly more: Call[];
   readonly promise: Promise<AnyState>;
+  /** The content of the form since it was reset after this press. */
+  readonly blank?: string;
   /** In epoch milliseconds; -Infinity if the next press is another one, however soon. Undefined while under way. */
   readonly endedAt?: number;
 }
@@ -154,6 +156,13 @@ export class ActionForm {
     this.#changed();
   }
 
+  /** The form was reset to these fields after the latest press: with them, the second half of a double click sends nothing. */
+  async recordReset(fields: FormData): Promise<void> {
+    const latest = this.#latest;
+    const blank = await fingerprintOf(contentOf(fields));
+    if (latest && this.#latest === latest) this.#latest = { ...latest, blank };
+  }
+
   /**
    * Sends the fields, once for a double click, and again by itself while their outcome is unknown.
    *
@@ -171,8 +180,9 @@ export class ActionForm {
     globalThis.addEventListener('beforeunload', this.#pageLeft);
     const content = await fingerprintOf(contentOf(fields));
     const before = this.#latest;
+    const isSame = before && (before.content === content || before.blank === content);
     // A form has one action, so its answer has the type of this one.
-    if (before?.content === content && isRecent(before, pressedAt)) {
+    if (isSame && isRecent(before, pressedAt)) {
       before.more.push(call);
       this.#stopWatching();
       return before.promise as Promise<TState>;
@@ -206,14 +216,23 @@ export class ActionForm {
     const rendered = fields.get(keyField);
     if (typeof rendered !== 'string')
       throw new TypeError(`A form of an action has no key: render <KeyField> in it.`);
-    const key = this.#freshen(this.keyFor(rendered), content);
+    let key = this.#freshen(this.keyFor(rendered), content);
+    const { unknown, used } = this.#read();
+    // Nothing was sent with it, so there is nothing to ask where it is too old.
+    let isNew = unknown !== key && !used.some(([other]) => other === key);
     const sent = contentOf(fields);
-    sent.set(keyField, key);
-    this.#foundKey = undefined;
-    this.#write({ unknown: key, sentAt: undefined });
     let call = first;
     for (let retry = 1; ; retry++) {
+      sent.set(keyField, key);
+      this.#foundKey = undefined;
+      this.#write({ unknown: key, sentAt: undefined });
       const state = await this.#attempt(key, content, () => call(sent), onPutAway);
+      const renewed = isNew && retry <= maxRetries ? renewedKey(state) : undefined;
+      isNew = false;
+      if (renewed !== undefined) {
+        key = renewed;
+        continue;
+      }
       if (state && state.status !== 'unknown') return state;
       const pressed = more.pop();
       if (pressed) {
@@ -293,6 +312,10 @@ export class ActionForm {
     this.#storage.write(this.#name, JSON.stringify({ ...this.#read(), ...change }));
   }
 }
+
+/** The new key where a form was left open for so long that the server gives up its key. */
+const renewedKey = (state: AnyState | undefined): string | undefined =>
+  state?.status === 'needs-confirmation' && state.reason === 'key-expired' ? state.key : undefined;
 
 /** Whether a press was under way, or had just ended, at this time. */
 function isRecent({ endedAt }: Press, atMs: number): boolean {

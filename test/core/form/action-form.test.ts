@@ -119,6 +119,39 @@ test('other content is another submission: it goes after the first, under a key 
   expect(sent[1]).toMatch(/^\w{8}-[\w-]{36} a chair$/);
 });
 
+const expired: State = {
+  status: 'needs-confirmation',
+  reason: 'key-expired',
+  key: 'k2',
+  submission: 'k1',
+  fields: {},
+};
+
+test('a form that was left open until its key had expired is sent with a new key, because nothing was sent before', async () => {
+  const { sent, call } = answering(expired, done(1));
+  expect(await form.send(fieldsOf('k1'), call)).toEqual(done(1));
+  expect(sent).toEqual(['k1 a lamp', 'k2 a lamp']);
+  expect(open().unknownKey()).toBe(undefined);
+});
+
+const lostAnswer = new TypeError('Failed to fetch');
+test.each<
+  readonly [where: string, before: readonly unknown[], now: readonly unknown[], retries: number]
+>([
+  ['was sent by the page before, and not answered', [lostAnswer], [], 3],
+  ['was sent by the page before, and answered', [done(1)], [], 3],
+  ['has lost its first answer', [], [lostAnswer], 3],
+  ['can be sent once', [], [], 0],
+])('a form whose key has expired asks where it %s', async (_where, before, now, maxRetries) => {
+  const { sent, call } = answering(...before, ...now, expired, done(2));
+  for (const _ of before) await form.send(fieldsOf('k1'), call, { maxRetries: 0 });
+  form = open();
+  const state = form.send(fieldsOf('k1'), call, { maxRetries });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(await state).toEqual(expired);
+  expect(new Set(sent)).toEqual(new Set(['k1 a lamp']));
+});
+
 test('a lost answer is asked for again under the same key, after 375, 750 and 1500 ms', async () => {
   const lost = new TypeError('Failed to fetch');
   const { sent, call } = answering(lost, lost, lost, lost);
