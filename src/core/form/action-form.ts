@@ -218,22 +218,25 @@ export class ActionForm {
       throw new TypeError(`A form of an action has no key: render <KeyField> in it.`);
     let key = this.#freshen(this.keyFor(rendered), content);
     const { unknown, used } = this.#read();
-    // Nothing was sent with it, so there is nothing to ask where it is too old.
-    let isNew = unknown !== key && !used.some(([other]) => other === key);
+    const isUsed = used.some(([other]) => other === key);
+    // A request with the key may have been done.
+    let isInDoubt = unknown === key;
     const sent = contentOf(fields);
     let call = first;
     for (let retry = 1; ; retry++) {
       sent.set(keyField, key);
       this.#foundKey = undefined;
       this.#write({ unknown: key, sentAt: undefined });
-      const state = await this.#attempt(key, content, () => call(sent), onPutAway);
-      const renewed = isNew && retry <= maxRetries ? renewedKey(state) : undefined;
-      isNew = false;
+      const state = await this.#attempt(key, content, () => call(sent), isInDoubt, onPutAway);
+      // Where nothing was sent with a key, there is nothing to ask about one that is too old.
+      const isNew = !isInDoubt && !isUsed && retry <= maxRetries;
+      const renewed = isNew ? renewedKey(state) : undefined;
       if (renewed !== undefined) {
         key = renewed;
         continue;
       }
       if (state && state.status !== 'unknown') return state;
+      isInDoubt = true;
       const pressed = more.pop();
       if (pressed) {
         call = pressed;
@@ -259,6 +262,7 @@ export class ActionForm {
     key: string,
     content: string,
     call: () => Promise<AnyState>,
+    wasInDoubt: boolean,
     onPutAway: (() => void) | undefined,
   ): Promise<AnyState | undefined> {
     const givenUp = new Promise<undefined>((resolve) => {
@@ -274,7 +278,8 @@ export class ActionForm {
     } catch (thrown) {
       if (!isDeliberate(thrown)) return undefined;
       if (isRedirect(thrown)) this.#recordFound(key, content);
-      else this.#write({ unknown: undefined });
+      // A refusal, as of an expired session, does not tell what became of an earlier request.
+      else if (!wasInDoubt) this.#write({ unknown: undefined });
       throw thrown;
     } finally {
       this.#giveUp = () => {};

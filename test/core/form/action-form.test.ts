@@ -212,10 +212,16 @@ test('a redirect is the end of a submission, and a double click is redirected on
   expect(form.unknownKey()).toBe(undefined);
 });
 
-test.each<[string, Error]>([
+const refusals: readonly (readonly [string, Error])[] = [
   ['notFound() of Next.js', Object.assign(new Error(), { digest: 'NEXT_HTTP_ERROR_FALLBACK;404' })],
   ['an answer with 403', Object.assign(new Error(), { status: 403 })],
-])('%s is passed on at once, and its key stays good', async (_, thrown) => {
+  [
+    'an answer with 401, of a session that has expired',
+    Object.assign(new Error(), { status: 401 }),
+  ],
+];
+
+test.each(refusals)('%s is passed on at once, and its key stays good', async (_, thrown) => {
   const { sent, call } = answering(thrown, done(1));
   await expect(form.send(fieldsOf('k1'), call)).rejects.toBe(thrown);
   expect([form.unknownKey(), form.keyFor('k1')]).toEqual([undefined, 'k1']);
@@ -223,6 +229,31 @@ test.each<[string, Error]>([
   expect(await form.send(fieldsOf('k1'), call)).toEqual(done(1));
   expect(sent).toEqual(['k1 a lamp', 'k1 a lamp']);
 });
+
+test.each(
+  refusals.flatMap(([what, thrown]) =>
+    ['in the same press', 'in the press before', 'in the page before'].map((where) => ({
+      what,
+      thrown,
+      where,
+    })),
+  ),
+)(
+  '$name does not tell what became of an answer that was lost $where',
+  async ({ thrown, where }) => {
+    const { sent, call } = answering(lostAnswer, thrown, done(1));
+    const isOne = where === 'in the same press';
+    if (!isOne) await form.send(fieldsOf('k1'), call, { maxRetries: 0 });
+    if (where === 'in the page before') form = open();
+    const told = form.send(fieldsOf('k1'), call).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await told).toBe(thrown);
+    const next = open();
+    expect(next.unknownKey()).toBe('k1');
+    expect(await next.send(fieldsOf('k2'), call)).toEqual(done(1));
+    expect(sent).toEqual(['k1 a lamp', 'k1 a lamp', 'k1 a lamp']);
+  },
+);
 
 const fire = (type: string, persisted: boolean): boolean =>
   window.dispatchEvent(Object.assign(new Event(type), { persisted }));
