@@ -1,3 +1,4 @@
+import { redirect as redirectInRouter } from '@tanstack/react-router';
 import { sendAction } from 'steadfetch/react';
 import type { ActionState } from 'steadfetch/server';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -204,11 +205,16 @@ test('a press right after an unknown outcome is sent', async () => {
   expect(sent).toEqual(['k1 a lamp', 'k1 a lamp']);
 });
 
-test('a redirect is the end of a submission, and a double click is redirected once more', async () => {
-  const { sent, call } = answering(redirect);
-  await expect(form.send(fieldsOf('k1'), call)).rejects.toBe(redirect);
-  await expect(form.send(fieldsOf('k1'), call)).rejects.toBe(redirect);
-  expect(sent).toHaveLength(1);
+test.each<[string, object]>([
+  ['of Next.js', redirect],
+  ['of the web', Response.redirect('https://shop.example/thanks', 303)],
+  ['of TanStack Router', redirectInRouter({ to: '/thanks' })],
+  ['that has a status alone', Object.assign(new Error('to /thanks'), { status: 307 })],
+])('a redirect %s ends a submission, and a double click is redirected once more', async (_, to) => {
+  const call = vi.fn<() => Promise<State>>().mockRejectedValue(to);
+  await expect(form.send(fieldsOf('k1'), call)).rejects.toBe(to);
+  await expect(form.send(fieldsOf('k1'), call)).rejects.toBe(to);
+  expect(call).toHaveBeenCalledTimes(1);
   expect(form.unknownKey()).toBe(undefined);
 });
 
