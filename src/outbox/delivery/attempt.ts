@@ -284,7 +284,8 @@ export class EntryAttempt extends Owner<Operation> {
   /** @throws Error if its last write has failed in a way that may pass, and a client has handed that out as its result. */
   #refuseHandedOut(): void {
     const { raw } = this.#operation.errors;
-    if (!raw?.request || isSafeMethod(raw.request.method) || !mayPass(raw.failure)) return;
+    const { method = 'GET' } = raw?.request ?? {};
+    if (!raw || isSafeMethod(method) || !mayPass(raw.failure)) return;
     const error = new Error('The server did not take it.');
     reportFailure(error, raw);
     throw error;
