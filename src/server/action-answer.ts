@@ -52,8 +52,7 @@ export function encodeRedirect(redirect: unknown): StoredAnswer {
   const { digest } = redirect as { readonly digest?: string };
   if (digest === undefined)
     throw new TypeError(
-      'idempotentAction: the action throws a redirect that is neither that of Next.js nor a Response, so a second press ' +
-        'could not be redirected. Return data, and throw it around the action. Nothing was done.',
+      'idempotentAction: this redirect cannot be thrown again for a second press. Throw it around the action. Nothing was done.',
     );
   return { status: statuses.redirected, headers: [[digestHeader, digest]], body };
 }
@@ -67,17 +66,17 @@ export function decodeAnswer(answer: StoredAnswer): ActionAnswer {
     return { status: status === statuses.refused ? 'refused' : 'succeeded', data };
   }
   if (status >= 500) return { status: 'partly-done' };
-  const [digest, members] = [digestHeader, membersHeader].map(
-    (asked) => headers.find(([name]) => name === asked)?.[1],
-  );
+  const {
+    [digestHeader]: digest,
+    [membersHeader]: members = '{}',
+    ...own
+  } = Object.fromEntries(headers);
   const redirect =
     digest === undefined
-      ? toResponse(answer, members)
+      ? Object.assign(
+          replayAnswer({ ...answer, headers: Object.entries(own) }),
+          JSON.parse(members),
+        )
       : Object.assign(new Error('NEXT_REDIRECT'), { digest });
   return { status: 'redirected', redirect };
-}
-
-function toResponse(answer: StoredAnswer, members = '{}'): Response {
-  const headers = answer.headers.filter(([name]) => name !== membersHeader);
-  return Object.assign(replayAnswer({ ...answer, headers }), JSON.parse(members));
 }

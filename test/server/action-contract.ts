@@ -201,7 +201,7 @@ export function testAction(createStore: NamedStore[1]): void {
       Promise.reject(Object.assign(new Error('to /thanks'), { status: 303 })),
     );
     await expect(shop.send(form(key, lamp))).rejects.toThrow(
-      'idempotentAction: the action throws a redirect that is neither that of Next.js nor a Response',
+      'idempotentAction: this redirect cannot be thrown again for a second press.',
     );
     expect(await shop.orders()).toEqual([]);
   });

@@ -371,11 +371,9 @@ export class EntryAttempt extends Owner<Operation> {
   }
 }
 
-/** What an app has read and accepts, such as a 409 of its own, does not pass. */
+/** An answer that an app may have read and accepted, such as a 409 of its own, does not pass. */
 const mayPass = (failure: Failure): boolean =>
-  failure.kind === 'http'
-    ? failure.status >= 500 || [408, 425, 429].includes(failure.status)
-    : failure.kind === 'network' || failure.kind === 'timeout';
+  failure.processed === 'unknown' || (failure.kind === 'http' && failure.status === 429);
 
 const triedAgain: Decision = { kind: 'stop', reason: 'deadline', retryAt: undefined };
 
