@@ -151,7 +151,7 @@ export default defineConfig({
             'test/devtools/panel.test.tsx',
           ],
           // React 18 has no form actions.
-          exclude: ['test/**/*.node.test.{ts,tsx}', 'test/core/form/react-{forms,action}.test.tsx'],
+          exclude: ['test/**/*.node.test.{ts,tsx}', 'test/core/form/react-*.test.tsx'],
           environment: 'jsdom',
           setupFiles: ['test/setup/floor.ts', 'test/setup/unit.ts'],
           // The second imports React, so it must not start before the first has run.

@@ -110,6 +110,7 @@ export { backoffDelay } from './policy/backoff.ts';
 export type { Decision, StopReason } from './policy/decide.ts';
 export {
   isIdempotentMethod,
+  isSafeMethod,
   type OperationFacts,
   type OperationRef,
   type RetryReason,

@@ -14,6 +14,9 @@ const statuses = { succeeded: 200, refused: 422, redirected: 303 } as const;
 /** In place of the header of a redirect: what Next.js throws. */
 const digestHeader = 'digest';
 
+/** In place of a header of a redirect, whose name no header has: what TanStack Router has in its Response, as JSON. */
+const membersHeader = 'own members';
+
 /** @throws TypeError if the data would come back as something else. */
 export function encodeAnswer(status: 'succeeded' | 'refused', data: unknown): StoredAnswer {
   const text = data === undefined ? '' : toText(data);
@@ -33,14 +36,24 @@ function toText(data: unknown): string {
   );
 }
 
-/** A redirect of Next.js, or a Response. Cookies are not stored: they are secrets of the first answer. */
+/**
+ * A redirect of Next.js, or a Response. Cookies are not stored: they are secrets of the first answer.
+ *
+ * @throws TypeError for any other redirect, because it could not be thrown again.
+ */
 export function encodeRedirect(redirect: unknown): StoredAnswer {
   const body = new Uint8Array();
   if (redirect instanceof Response) {
     const headers = [...redirect.headers].filter(([name]) => name !== 'set-cookie');
+    const members = Object.entries(redirect);
+    if (members.length > 0) headers.push([membersHeader, toText(Object.fromEntries(members))]);
     return { status: redirect.status, headers, body };
   }
-  const { digest } = redirect as { readonly digest: string };
+  const { digest } = redirect as { readonly digest?: string };
+  if (digest === undefined)
+    throw new TypeError(
+      'idempotentAction: this redirect cannot be thrown again for a second press. Throw it around the action. Nothing was done.',
+    );
   return { status: statuses.redirected, headers: [[digestHeader, digest]], body };
 }
 
@@ -53,10 +66,17 @@ export function decodeAnswer(answer: StoredAnswer): ActionAnswer {
     return { status: status === statuses.refused ? 'refused' : 'succeeded', data };
   }
   if (status >= 500) return { status: 'partly-done' };
-  const digest = headers.find(([name]) => name === digestHeader)?.[1];
+  const {
+    [digestHeader]: digest,
+    [membersHeader]: members = '{}',
+    ...own
+  } = Object.fromEntries(headers);
   const redirect =
     digest === undefined
-      ? replayAnswer(answer)
+      ? Object.assign(
+          replayAnswer({ ...answer, headers: Object.entries(own) }),
+          JSON.parse(members),
+        )
       : Object.assign(new Error('NEXT_REDIRECT'), { digest });
   return { status: 'redirected', redirect };
 }

@@ -218,16 +218,18 @@ interface ActionRun {
 
 /** @throws what the function has thrown, unless it is a redirect. */
 async function runAction(run: () => unknown): Promise<ActionRun> {
-  let returned: unknown;
+  let redirect: unknown;
   try {
-    returned = await run();
+    const returned = await run();
+    if (returned instanceof Refusal) return { answer: encodeAnswer('refused', returned.data) };
+    if (!(returned instanceof Response) || !isRedirect(returned))
+      return { answer: encodeAnswer('succeeded', returned) };
+    redirect = returned;
   } catch (thrown) {
     if (!isRedirect(thrown)) throw thrown;
-    returned = thrown;
+    redirect = thrown;
   }
-  if (isRedirect(returned)) return { answer: encodeRedirect(returned), redirect: returned };
-  if (returned instanceof Refusal) return { answer: encodeAnswer('refused', returned.data) };
-  return { answer: encodeAnswer('succeeded', returned) };
+  return { answer: encodeRedirect(redirect), redirect };
 }
 
 /** @throws the redirect, where the answer is one. */

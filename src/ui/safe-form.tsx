@@ -113,8 +113,11 @@ export function SafeForm<TData = unknown, TError = DefaultError, TVariables = vo
     <form
       aria-label={label}
       onSubmit={(event) => {
+        const { currentTarget: element, nativeEvent } = event;
+        // Of a dialog in a portal within it, which React bubbles.
+        if (event.target !== element) return;
         event.preventDefault();
-        void onSubmit(new FormData(event.currentTarget));
+        void onSubmit(new FormData(element, nativeEvent.submitter));
       }}
     >
       {typeof children === 'function' ? children({ ...words, state, form }) : children}

@@ -1,3 +1,4 @@
+import { redirect } from '@tanstack/react-router';
 import {
   type ActionContext,
   createActionState,
@@ -178,6 +179,8 @@ export function testAction(createStore: NamedStore[1]): void {
   test.each<[string, () => unknown]>([
     ['thrown by Next.js', () => nextRedirect('/thanks')],
     ['that is a Response', () => Response.redirect('https://shop.example/thanks', 303)],
+    ['of TanStack Router', () => redirect({ to: '/thanks', search: { order: 1 } })],
+    ['of TanStack Router, to another site', () => redirect({ href: 'https://pay.example/' })],
   ])('a redirect %s is a success: it is kept, and thrown again', async (_, create) => {
     const shop = await open({}, () => {
       throw create();
@@ -185,12 +188,27 @@ export function testAction(createStore: NamedStore[1]): void {
     const where = async (): Promise<unknown> => {
       const thrown: unknown = await shop.send(form(key, lamp)).catch((error: unknown) => error);
       if (!(thrown instanceof Response)) return (thrown as { digest: string }).digest;
-      return [thrown.status, thrown.headers.get('location')];
+      return [thrown.status, thrown.headers.get('location'), { ...thrown }];
     };
     const first = await where();
     expect(await where()).toEqual(first);
     expect(shop.runs).toBe(1);
     expect(await shop.orders()).toEqual(['a lamp']);
+  });
+
+  test('a redirect that could not be thrown again is a TypeError: nothing is done', async () => {
+    const shop = await open({}, () =>
+      Promise.reject(Object.assign(new Error('to /thanks'), { status: 303 })),
+    );
+    await expect(shop.send(form(key, lamp))).rejects.toThrow(
+      'idempotentAction: this redirect cannot be thrown again for a second press.',
+    );
+    expect(await shop.orders()).toEqual([]);
+  });
+
+  test('data that has a status is no redirect', async () => {
+    const shop = await open({}, () => ({ status: 303 }));
+    expect(await shop.send(form(key, lamp))).toEqual(succeeded({ status: 303 }, false));
   });
 
   test('a returned redirect is the same as a thrown one', async () => {

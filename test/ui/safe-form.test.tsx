@@ -1,6 +1,8 @@
 import { act, fireEvent, screen } from '@testing-library/react';
 import { SafeForm } from 'steadfetch/ui';
-import { expect, test } from 'vitest';
+import type { FormEvent, ReactNode } from 'react';
+import { createPortal } from 'react-dom';
+import { expect, test, vi } from 'vitest';
 import { createFormRig, type FormRig } from '../core/react/form-rig.tsx';
 
 function Checkout({ rig }: { readonly rig: FormRig }) {
@@ -151,4 +153,42 @@ test('where its API knows no key, nothing promises that a second press is not do
   await rig.time.advance(1000);
   await press(rig, 'Order');
   expect(seen()).toContain('Send this, too?');
+});
+
+/** A form with something else in it. */
+async function pressIn(children: ReactNode, name: string) {
+  const rig = createFormRig();
+  rig.show(
+    <SafeForm
+      form="checkout"
+      mutation={rig.placeOrder}
+      submitLabel="Order"
+      variables={(fields) => Object.fromEntries(fields)}
+    >
+      {children}
+    </SafeForm>,
+  );
+  await press(rig, name);
+  return rig.book.bodies;
+}
+
+test('a dialog in it, with a form of its own, sends nothing of it', async () => {
+  const added = vi.fn<(event: FormEvent) => void>((event) => event.preventDefault());
+  const dialog = createPortal(
+    <form onSubmit={added}>
+      <button>Add an address</button>
+    </form>,
+    document.body,
+  );
+  expect(await pressIn(dialog, 'Add an address')).toEqual([]);
+  expect(added).toHaveBeenCalledTimes(1);
+});
+
+test('the button that was pressed is one of its fields', async () => {
+  const button = (
+    <button name="then" value="pack">
+      Order and pack
+    </button>
+  );
+  expect(await pressIn(button, 'Order and pack')).toEqual(['{"then":"pack"}']);
 });

@@ -80,6 +80,8 @@ interface Press {
   /** The calls of the second half of a double click: a framework may end the first call for it. */
   readonly more: Call[];
   readonly promise: Promise<AnyState>;
+  /** The content of the form since it was reset after this press. */
+  readonly blank?: string;
   /** In epoch milliseconds; -Infinity if the next press is another one, however soon. Undefined while under way. */
   readonly endedAt?: number;
 }
@@ -179,6 +181,13 @@ export class ActionForm {
     this.#changes.emit();
   }
 
+  /** The form was reset to these fields after the latest press: with them, the second half of a double click sends nothing. */
+  async recordReset(fields: FormData): Promise<void> {
+    const latest = this.#latest;
+    const blank = await fingerprintOf(contentOf(fields));
+    if (latest && this.#latest === latest) this.#latest = { ...latest, blank };
+  }
+
   /**
    * Sends the fields, once for a double click, and again by itself while their outcome is unknown.
    *
@@ -196,8 +205,9 @@ export class ActionForm {
     globalThis.addEventListener('beforeunload', this.#pageLeft);
     const content = await fingerprintOf(contentOf(fields));
     const before = this.#latest;
+    const isSame = before && (before.content === content || before.blank === content);
     // A form has one action, so its answer has the type of this one.
-    if (before?.content === content && isRecent(before, pressedAt)) {
+    if (isSame && isRecent(before, pressedAt)) {
       before.more.push(call);
       this.#stopWatching();
       return before.promise as Promise<TState>;
@@ -231,15 +241,27 @@ export class ActionForm {
     const rendered = fields.get(keyField);
     if (typeof rendered !== 'string')
       throw new TypeError(`A form of an action has no key: render <KeyField> in it.`);
-    const key = this.#freshen(this.keyFor(rendered), content);
+    let key = this.#freshen(this.keyFor(rendered), content);
+    const { unknown, used } = this.#read();
+    const isUsed = used.some(([other]) => other === key);
+    // A request with the key may have been done.
+    let isInDoubt = unknown === key;
     const sent = contentOf(fields);
-    sent.set(keyField, key);
-    this.#foundKey = undefined;
-    this.#write({ unknown: key, sentAt: undefined });
     let call = first;
     for (let retry = 1; ; retry++) {
-      const state = await this.#attempt(key, content, () => call(sent), onPutAway);
+      sent.set(keyField, key);
+      this.#foundKey = undefined;
+      this.#write({ unknown: key, sentAt: undefined });
+      const state = await this.#attempt(key, content, () => call(sent), isInDoubt, onPutAway);
+      // Where nothing was sent with a key, there is nothing to ask about one that is too old.
+      const isNew = !isInDoubt && !isUsed && retry <= maxRetries;
+      const renewed = isNew ? renewedKey(state) : undefined;
+      if (renewed !== undefined) {
+        key = renewed;
+        continue;
+      }
       if (state && state.status !== 'unknown') return state;
+      isInDoubt = true;
       const pressed = more.pop();
       if (pressed) {
         call = pressed;
@@ -265,6 +287,7 @@ export class ActionForm {
     key: string,
     content: string,
     call: () => Promise<AnyState>,
+    wasInDoubt: boolean,
     onPutAway: (() => void) | undefined,
   ): Promise<AnyState | undefined> {
     const givenUp = new Promise<undefined>((resolve) => {
@@ -280,7 +303,8 @@ export class ActionForm {
     } catch (thrown) {
       if (!isDeliberate(thrown)) return undefined;
       if (isRedirect(thrown)) this.#recordFound(key, content);
-      else this.#write({ unknown: undefined });
+      // A refusal, as of an expired session, does not tell what became of an earlier request.
+      else if (!wasInDoubt) this.#write({ unknown: undefined });
       throw thrown;
     } finally {
       this.#giveUp = () => {};
@@ -314,6 +338,10 @@ export class ActionForm {
     this.#storage.write(this.#name, JSON.stringify({ ...this.#read(), ...change }));
   }
 }
+
+/** The new key where a form was left open for so long that the server gives up its key. */
+const renewedKey = (state: AnyState | undefined): string | undefined =>
+  state?.status === 'needs-confirmation' && state.reason === 'key-expired' ? state.key : undefined;
 
 /** Whether a press was under way, or had just ended, at this time. */
 function isRecent({ endedAt }: Press, atMs: number): boolean {

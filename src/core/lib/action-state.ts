@@ -84,11 +84,15 @@ export function dateOfKey(key: string): number | undefined {
   return date === undefined ? undefined : Number.parseInt(date, 36);
 }
 
-/** A redirect that Next.js throws, or a redirect of the web's own. It is no failure. */
+/** A redirect that Next.js throws, or one of the web's own: that of TanStack Router has no Location. It is no failure. */
 export function isRedirect(thrown: unknown): boolean {
-  if (thrown instanceof Response) return thrown.headers.has('location') && thrown.status < 400;
-  const { digest } = Object(thrown) as { readonly digest?: unknown };
-  return typeof digest === 'string' && digest.startsWith('NEXT_REDIRECT;');
+  const { digest, status } = Object(thrown) as {
+    readonly digest?: unknown;
+    readonly status?: number;
+  };
+  if (typeof digest === 'string' && digest.startsWith('NEXT_REDIRECT;')) return true;
+  const isCreated = thrown instanceof Response && thrown.headers.has('location');
+  return !!status && status >= (isCreated ? 200 : 300) && status < 400;
 }
 
 /**

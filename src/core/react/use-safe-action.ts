@@ -1,6 +1,6 @@
-import { type FormEvent, useState, useSyncExternalStore } from 'react';
+import { type FormEvent, startTransition, useState, useSyncExternalStore } from 'react';
 import { openActionForm, type SendActionOptions } from '../form/action-form.ts';
-import { type ActionState, contentOf, requireForm, requireState } from '../lib/action-state.ts';
+import { type ActionState, requireForm, requireState } from '../lib/action-state.ts';
 import { inDevelopment } from '../lib/development.ts';
 import { isFunction, reject } from '../lib/input/check.ts';
 import { useSubscribe } from './key-field.tsx';
@@ -84,30 +84,45 @@ export function useSafeAction<TState extends ActionState<unknown, unknown>>(
   const isUnknown = known.status === 'idle' && unknownKey !== undefined;
   const unknown: ActionState = { status: 'unknown', key: unknownKey ?? '', fields: {} };
   const state = isUnknown ? (unknown as TState) : known;
+  const isPending = sending > 0 || isSentByReact;
 
   const onSubmit = (event: FormEvent<HTMLFormElement>): void => {
-    if (event.defaultPrevented) return;
+    const { currentTarget: element, nativeEvent } = event;
+    const { submitter } = nativeEvent as SubmitEvent;
+    // Of a dialog in a portal, which React bubbles, or for the action of the button.
+    const isOther = event.target !== element || submitter?.hasAttribute('formaction');
+    if (event.defaultPrevented || isOther) return;
     event.preventDefault();
-    const element = event.currentTarget;
-    const { submitter } = event.nativeEvent as SubmitEvent;
-    const read = (): FormData => new FormData(element, submitter);
-    const fields = read();
-    // In no transition: it would hold back all others of the page until it has ended.
+    const fields = new FormData(element, submitter);
+    let isTyped = false;
+    const type = (): void => void (isTyped = true);
+    element.addEventListener('input', type);
+    const { call, isCalled } = inTransition((sent: FormData) => action(state, sent));
+    const actionForm = openActionForm(form);
+    const promise = actionForm.send(fields, call, {}, reload);
+    // The second half of a double click belongs to the transition of the first.
+    if (!isPending)
+      startTransition(() => Promise.race([isCalled, promise.then(doNothing, doNothing)]));
     void (async () => {
       setSending((count) => count + 1);
       try {
-        const call = (sent: FormData): Promise<TState> => action(state, sent);
-        const next = await openActionForm(form).send(fields, call, {}, reload);
+        const next = await promise;
         // Text that was typed meanwhile stays.
-        if (next.status === 'succeeded' && isSame(read(), fields)) element.reset();
+        if (next.status === 'succeeded' && !isTyped) {
+          element.reset();
+          // The app may have taken the button away meanwhile.
+          void actionForm.recordReset(
+            new FormData(element, element.contains(submitter) ? submitter : null),
+          );
+        }
         setOwn({ kind: 'answered', state: next, after: answer });
       } catch (thrown) {
         setOwn({ kind: 'thrown', thrown, after: answer });
       }
+      element.removeEventListener('input', type);
       setSending((count) => count - 1);
     })();
   };
-  const isPending = sending > 0 || isSentByReact;
   return { state, isPending, formProps: { action: formAction, onSubmit } };
 }
 
@@ -120,9 +135,27 @@ type Ended<TState> = { readonly after: TState } & (
 /** A call without an answer holds back all later ones of Next.js. The next page has the key. */
 const reload = (): void => globalThis.location.reload();
 
-function isSame(one: FormData, other: FormData): boolean {
-  const [entries, others] = [one, other].map((fields) => [...contentOf(fields)]);
-  return JSON.stringify(entries) === JSON.stringify(others);
+const doNothing = (): void => {};
+
+/**
+ * Makes each call a transition, by which `useFormStatus`, and `useOptimistic` in the action, know it. `isCalled` resolves
+ * at the end of the first: the transition of the form lasts no longer, because it holds back all others of the page.
+ */
+function inTransition<TState>(action: (fields: FormData) => Promise<TState>) {
+  let end = doNothing;
+  const isCalled = new Promise<void>((resolve) => (end = resolve));
+  const call = (fields: FormData): Promise<TState> =>
+    new Promise((answered, failed) => {
+      startTransition(async () => {
+        try {
+          answered(await action(fields));
+        } catch (thrown) {
+          failed(thrown);
+        }
+        end();
+      });
+    });
+  return { call, isCalled };
 }
 
 /**

@@ -5,13 +5,16 @@ import {
   attemptContext,
   bindFetch,
   isNetworkError,
+  isSafeMethod,
   mayHaveTakenEffect,
   renewableAt,
+  reportFailure,
   reportOf,
   submissionExtension,
   type AttemptLimit,
   type Decision,
   type Execution,
+  type Failure,
   type FailureReport,
   type Fetches,
   type FixedBody,
@@ -267,10 +270,25 @@ export class EntryAttempt extends Owner<Operation> {
     const given: [never, typeof context] = [variables as never, context];
     const limits = { signal, limit: this.#idle };
     const { mutationFn } = definition.handler;
-    const data = await this.#sender.operations.run(this.#operation, mutationFn, given, limits);
+    const run = async (...args: typeof given): Promise<unknown> => {
+      const done: unknown = await mutationFn(...args);
+      this.#refuseHandedOut();
+      return done;
+    };
+    const data = await this.#sender.operations.run(this.#operation, run, given, limits);
     // The handler may have swallowed our error; the request was still not sent.
     submission.refuseUnkept();
     return data;
+  }
+
+  /** @throws Error if its last write has failed in a way that may pass, and a client has handed that out as its result. */
+  #refuseHandedOut(): void {
+    const { raw } = this.#operation.errors;
+    const { method = 'GET' } = raw?.request ?? {};
+    if (!raw || isSafeMethod(method) || !mayPass(raw.failure)) return;
+    const error = new Error('The server did not take it.');
+    reportFailure(error, raw);
+    throw error;
   }
 
   /** The fetches of a handler's context. They count the requests, and record where they go. */
@@ -352,6 +370,10 @@ export class EntryAttempt extends Owner<Operation> {
     );
   }
 }
+
+/** An answer that an app may have read and accepted, such as a 409 of its own, does not pass. */
+const mayPass = (failure: Failure): boolean =>
+  failure.processed === 'unknown' || (failure.kind === 'http' && failure.status === 429);
 
 const triedAgain: Decision = { kind: 'stop', reason: 'deadline', retryAt: undefined };
 

@@ -1,3 +1,4 @@
+import { redirect as redirectInRouter } from '@tanstack/react-router';
 import { sendAction } from 'steadfetch/react';
 import type { ActionState } from 'steadfetch/server';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -119,6 +120,39 @@ test('other content is another submission: it goes after the first, under a key 
   expect(sent[1]).toMatch(/^\w{8}-[\w-]{36} a chair$/);
 });
 
+const expired: State = {
+  status: 'needs-confirmation',
+  reason: 'key-expired',
+  key: 'k2',
+  submission: 'k1',
+  fields: {},
+};
+
+test('a form that was left open until its key had expired is sent with a new key, because nothing was sent before', async () => {
+  const { sent, call } = answering(expired, done(1));
+  expect(await form.send(fieldsOf('k1'), call)).toEqual(done(1));
+  expect(sent).toEqual(['k1 a lamp', 'k2 a lamp']);
+  expect(open().unknownKey()).toBe(undefined);
+});
+
+const lostAnswer = new TypeError('Failed to fetch');
+test.each<
+  readonly [where: string, before: readonly unknown[], now: readonly unknown[], retries: number]
+>([
+  ['was sent by the page before, and not answered', [lostAnswer], [], 3],
+  ['was sent by the page before, and answered', [done(1)], [], 3],
+  ['has lost its first answer', [], [lostAnswer], 3],
+  ['can be sent once', [], [], 0],
+])('a form whose key has expired asks where it %s', async (_where, before, now, maxRetries) => {
+  const { sent, call } = answering(...before, ...now, expired, done(2));
+  for (const _ of before) await form.send(fieldsOf('k1'), call, { maxRetries: 0 });
+  form = open();
+  const state = form.send(fieldsOf('k1'), call, { maxRetries });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(await state).toEqual(expired);
+  expect(new Set(sent)).toEqual(new Set(['k1 a lamp']));
+});
+
 test('a lost answer is asked for again under the same key, after 375, 750 and 1500 ms', async () => {
   const lost = new TypeError('Failed to fetch');
   const { sent, call } = answering(lost, lost, lost, lost);
@@ -171,18 +205,29 @@ test('a press right after an unknown outcome is sent', async () => {
   expect(sent).toEqual(['k1 a lamp', 'k1 a lamp']);
 });
 
-test('a redirect is the end of a submission, and a double click is redirected once more', async () => {
-  const { sent, call } = answering(redirect);
-  await expect(form.send(fieldsOf('k1'), call)).rejects.toBe(redirect);
-  await expect(form.send(fieldsOf('k1'), call)).rejects.toBe(redirect);
-  expect(sent).toHaveLength(1);
+test.each<[string, object]>([
+  ['of Next.js', redirect],
+  ['of the web', Response.redirect('https://shop.example/thanks', 303)],
+  ['of TanStack Router', redirectInRouter({ to: '/thanks' })],
+  ['that has a status alone', Object.assign(new Error('to /thanks'), { status: 307 })],
+])('a redirect %s ends a submission, and a double click is redirected once more', async (_, to) => {
+  const call = vi.fn<() => Promise<State>>().mockRejectedValue(to);
+  await expect(form.send(fieldsOf('k1'), call)).rejects.toBe(to);
+  await expect(form.send(fieldsOf('k1'), call)).rejects.toBe(to);
+  expect(call).toHaveBeenCalledTimes(1);
   expect(form.unknownKey()).toBe(undefined);
 });
 
-test.each<[string, Error]>([
+const refusals: readonly (readonly [string, Error])[] = [
   ['notFound() of Next.js', Object.assign(new Error(), { digest: 'NEXT_HTTP_ERROR_FALLBACK;404' })],
   ['an answer with 403', Object.assign(new Error(), { status: 403 })],
-])('%s is passed on at once, and its key stays good', async (_, thrown) => {
+  [
+    'an answer with 401, of a session that has expired',
+    Object.assign(new Error(), { status: 401 }),
+  ],
+];
+
+test.each(refusals)('%s is passed on at once, and its key stays good', async (_, thrown) => {
   const { sent, call } = answering(thrown, done(1));
   await expect(form.send(fieldsOf('k1'), call)).rejects.toBe(thrown);
   expect([form.unknownKey(), form.keyFor('k1')]).toEqual([undefined, 'k1']);
@@ -190,6 +235,31 @@ test.each<[string, Error]>([
   expect(await form.send(fieldsOf('k1'), call)).toEqual(done(1));
   expect(sent).toEqual(['k1 a lamp', 'k1 a lamp']);
 });
+
+test.each(
+  refusals.flatMap(([what, thrown]) =>
+    ['in the same press', 'in the press before', 'in the page before'].map((where) => ({
+      what,
+      thrown,
+      where,
+    })),
+  ),
+)(
+  '$name does not tell what became of an answer that was lost $where',
+  async ({ thrown, where }) => {
+    const { sent, call } = answering(lostAnswer, thrown, done(1));
+    const isOne = where === 'in the same press';
+    if (!isOne) await form.send(fieldsOf('k1'), call, { maxRetries: 0 });
+    if (where === 'in the page before') form = open();
+    const told = form.send(fieldsOf('k1'), call).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await told).toBe(thrown);
+    const next = open();
+    expect(next.unknownKey()).toBe('k1');
+    expect(await next.send(fieldsOf('k2'), call)).toEqual(done(1));
+    expect(sent).toEqual(['k1 a lamp', 'k1 a lamp', 'k1 a lamp']);
+  },
+);
 
 const fire = (type: string, persisted: boolean): boolean =>
   window.dispatchEvent(Object.assign(new Event(type), { persisted }));

@@ -71,6 +71,10 @@ export class KnownErrors {
     this.#effects = effects;
   }
 
+  /** The failure of another client's latest request, which it may hand out instead of throwing it. */
+  get raw(): FailureReport | undefined {
+    return this.#raw;
+  }
   /** Records the failure of another client's latest request; undefined if its error carries it. */
   recordRaw(report?: FailureReport): void {
     this.#raw = report;
