@@ -66,10 +66,10 @@ const echoMs = 1000;
 /** An older press was of another form, or the clock was set. */
 const oldMs = 10_000;
 
-/** A page that the user begins to leave within this time after an answer may not have been read. */
-const unseenMs = 300;
+/** A page that the user begins to leave within this time after it shows an answer may not have been read. */
+const unreadMs = 300;
 
-/** A page that is still there after this time was not left: a download, or a link to mail. */
+/** A page that is still there after this time was not left (a download, or a link to mail), and its answer was read. */
 const stayedMs = 5000;
 
 const backoff = { backoff: 'equal', baseMs: 500, factor: 2, capMs: 8000 } as const;
@@ -120,6 +120,8 @@ export class ActionForm {
   #latest: Press | undefined;
   /** The key whose outcome the latest press has found. */
   #foundKey: string | undefined;
+  /** From when on its answer counts as read. A framework may load the whole page anew before it shows the answer. */
+  #readFrom = -Infinity;
   /** When the user began to leave the page, since the latest press. */
   #leftAt: number | undefined;
   /** When the user pressed Submit last; undefined once that press is sent, or where code has sent it. */
@@ -148,12 +150,10 @@ export class ActionForm {
     this.#pressedAt = actedAt(event, systemNow());
   };
 
-  /** The user may leave before an answer is seen: then the same content gets the same answer once more. */
+  /** The user may leave before an answer is read: then the same content gets the same answer once more. */
   readonly #pageLeft = (): void => {
     this.#leftAt ??= systemNow();
-    const { endedAt = -Infinity } = this.#latest ?? {};
-    if (this.#foundKey !== undefined && this.#leftAt - endedAt < unseenMs)
-      this.#write({ unknown: this.#foundKey });
+    if (this.#leftAt < this.#readFrom) this.#write({ unknown: this.#foundKey });
   };
 
   /** Another page of this tab may have sent it, when this one comes back from the back-forward cache. */
@@ -174,12 +174,21 @@ export class ActionForm {
     return this.#isUnderWay() ? undefined : this.#read().unknown;
   }
 
-  /** The outcome of this key is known from the state of a page. */
+  /** The page shows the answer to this key. */
   recordAnswer(key: string): void {
+    if (key === this.#foundKey) this.recordShown();
     if (this.#read().unknown !== key) return;
     this.#write({ unknown: undefined });
     this.#changes.emit();
   }
+
+  /** The page shows the answer to the latest press, or something else in place of the form. */
+  readonly recordShown = (): void => {
+    const readFrom = systemNow() + unreadMs;
+    if (readFrom >= this.#readFrom) return;
+    this.#readFrom = readFrom;
+    systemClock.setTimeout(this.#stopWatching, unreadMs);
+  };
 
   /** The form was reset to these fields after the latest press: with them, the second half of a double click sends nothing. */
   async recordReset(fields: FormData): Promise<void> {
@@ -224,7 +233,7 @@ export class ActionForm {
       // A press after an unknown outcome sends it again, however soon.
       const endedAt = state?.status === 'unknown' ? -Infinity : systemNow();
       if (this.#latest === press) this.#latest = { ...press, endedAt };
-      systemClock.setTimeout(this.#stopWatching, unseenMs);
+      this.#stopWatching();
       this.#changes.emit();
     };
     press.promise.then(end, () => end());
@@ -251,6 +260,7 @@ export class ActionForm {
     for (let retry = 1; ; retry++) {
       sent.set(keyField, key);
       this.#foundKey = undefined;
+      this.#readFrom = -Infinity;
       this.#write({ unknown: key, sentAt: undefined });
       const state = await this.#attempt(key, content, () => call(sent), isInDoubt, onPutAway);
       // Where nothing was sent with a key, there is nothing to ask about one that is too old.
@@ -316,9 +326,11 @@ export class ActionForm {
     const used = [...this.#read().used, [key, content] as const].slice(-mostUsed);
     this.#write({ unknown: this.#leftAt === undefined ? undefined : key, used });
     this.#foundKey = key;
+    this.#readFrom = systemNow() + stayedMs;
     systemClock.setTimeout(() => {
       // A later press under the same key may have an outcome that is not known.
       if (this.#foundKey === key) this.recordAnswer(key);
+      this.#stopWatching();
     }, stayedMs);
   }
 
@@ -327,7 +339,8 @@ export class ActionForm {
   }
 
   readonly #stopWatching = (): void => {
-    if (!this.#isUnderWay()) globalThis.removeEventListener('beforeunload', this.#pageLeft);
+    if (!this.#isUnderWay() && systemNow() >= this.#readFrom)
+      globalThis.removeEventListener('beforeunload', this.#pageLeft);
   };
 
   #read(): Kept {

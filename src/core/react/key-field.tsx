@@ -48,6 +48,8 @@ export function KeyField({ state, form, nonce }: KeyFieldProps): ReactElement {
   useEffect(() => {
     if (submission !== undefined) openActionForm(form).recordAnswer(submission);
   }, [form, submission]);
+  // Without the form, the page shows what came of it.
+  useEffect(() => openActionForm(form).recordShown, [form]);
   return (
     <>
       <input

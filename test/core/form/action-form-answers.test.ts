@@ -129,16 +129,6 @@ test('a page that is left while a press is under way, or after it was not found 
   expect([form.unknownKey(), new ActionForm(name).unknownKey()]).toEqual(['k1', 'k1']);
 });
 
-test.each([
-  [299, 'k1'],
-  [300, undefined],
-])('a page that is left %i ms after an answer has %s as unknown', async (afterMs, key) => {
-  await form.send(fieldsOf('k1'), serve().call);
-  await vi.advanceTimersByTimeAsync(afterMs);
-  fire('pagehide');
-  expect(form.unknownKey()).toBe(key);
-});
-
 test('who watches is told when an answer has come, when the page comes back, and when another page knows it', async () => {
   const changed = vi.fn<() => void>();
   const unsubscribe = form.subscribe(changed);

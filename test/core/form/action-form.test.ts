@@ -264,26 +264,38 @@ test.each(
 const fire = (type: string, persisted: boolean): boolean =>
   window.dispatchEvent(Object.assign(new Event(type), { persisted }));
 
-test.each([
-  ['299 ms after its answer', 299, true],
-  ['300 ms after its answer', 300, false],
+type Show = (page: ActionForm) => void;
+const shown: Readonly<Record<string, Show>> = {
+  'it shows its answer': (page) => page.recordAnswer('k1'),
+  'it shows something else in place of the form': (page) => page.recordShown(),
+};
+test.each<[what: string, show: Show, afterMs: number, isUnread: boolean]>([
+  ...Object.entries(shown).flatMap(([what, show]): [string, Show, number, boolean][] => [
+    [`299 ms after ${what}`, show, 299, true],
+    [`300 ms after ${what}`, show, 300, false],
+  ]),
+  // As React Router does, until its loaders have run again.
+  ['while it shows the form as it was sent', () => {}, 4999, true],
+  ['once it has shown the form as it was sent for 5 s', () => {}, 5000, false],
+  ['after it has shown the answer to another key', (page) => page.recordAnswer('k0'), 300, true],
 ])(
-  'a page that the user begins to leave %s may not have been seen: %s',
-  async (_, afterMs, isUnseen) => {
+  'a page that the user begins to leave %s may hold an answer that was not read',
+  async (_, show, afterMs, isUnread) => {
     const { sent, call } = answering(done(1), done(1));
     await form.send(fieldsOf('k1'), call);
+    show(form);
     await vi.advanceTimersByTimeAsync(afterMs);
     fire('beforeunload', false);
-    expect(open().unknownKey()).toBe(isUnseen ? 'k1' : undefined);
+    expect(open().unknownKey()).toBe(isUnread ? 'k1' : undefined);
     // The page stays for a while: for a download, or until the next one answers.
     await vi.advanceTimersByTimeAsync(5000);
     expect(open().unknownKey()).toBe(undefined);
     fire('pagehide', false);
     expect([open().unknownKey(), open().keyFor('k2')]).toEqual(
-      isUnseen ? ['k1', 'k1'] : [undefined, 'k2'],
+      isUnread ? ['k1', 'k1'] : [undefined, 'k2'],
     );
     await open().send(fieldsOf(open().keyFor('k2')), call);
-    expect(sent).toEqual(['k1 a lamp', isUnseen ? 'k1 a lamp' : 'k2 a lamp']);
+    expect(sent).toEqual(['k1 a lamp', isUnread ? 'k1 a lamp' : 'k2 a lamp']);
   },
 );
 
@@ -314,11 +326,18 @@ test('a page listens to being left only while it sends, for the sake of the back
   const both = [page.send(fieldsOf('k1'), call), page.send(fieldsOf('k1'), call)];
   expect(listening.size).toBe(1);
   await Promise.all(both);
-  await vi.advanceTimersByTimeAsync(300);
+  page.recordAnswer('k1');
+  await vi.advanceTimersByTimeAsync(299);
+  expect(listening.size).toBe(1);
+  await vi.advanceTimersByTimeAsync(1);
   expect(listening.size).toBe(0);
   await page.send(fieldsOf('next'), call);
   expect(listening.size).toBe(0);
   await page.send(fieldsOf('k2', 'a chair'), call);
+  await vi.advanceTimersByTimeAsync(4999);
+  expect(listening.size).toBe(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(listening.size).toBe(0);
   void page.send(fieldsOf('k3', 'a table'), () => new Promise<never>(() => {}));
   await vi.advanceTimersByTimeAsync(300);
   expect(listening.size).toBe(1);
