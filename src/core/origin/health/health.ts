@@ -314,7 +314,10 @@ export class OriginHealth {
     const now = this.#clock.now();
     // Endpoints recover with their origin. One that is broken by itself is down again with its next failure.
     if (health === this.#origin && health.outage)
-      for (const own of this.#endpoints.values()) this.#announce(own, own.release(now));
+      for (const own of this.#endpoints.values()) {
+        own.forgive(now, health);
+        this.#announce(own, own.release(now));
+      }
     return this.#announce(health, health.end(now));
   }
 
