@@ -3,7 +3,13 @@ import type { Random } from '../lib/clock.ts';
 import { backoffDelay, delayOfReactQuery } from './backoff.ts';
 import type { OperationFacts, RetryReason } from './operation.ts';
 import { type Policy, retryDefaults } from './options.ts';
-import { type Failure, type FailureDetails, isUnavailable, type Processed } from './outcome.ts';
+import {
+  type Failure,
+  type FailureDetails,
+  isServerError,
+  isUnavailable,
+  type Processed,
+} from './outcome.ts';
 
 /** Why an operation ends with its failure. */
 export type StopReason =
@@ -373,7 +379,6 @@ const statusReasons: Readonly<Record<number, RetryReason>> = {
   408: 'request-timeout',
   425: 'too-early',
   429: 'rate-limited',
-  500: 'internal-error',
   // A captive portal (RFC 6585 §6): there is no network yet.
   511: 'network',
 };
@@ -386,9 +391,11 @@ export function whyRetry(failure: Failure): RetryReason | undefined {
   if (failure.kind !== 'http') return passing.find((kind) => kind === failure.kind);
   if (failure.inProgress) return 'in-progress';
   const { status, retryAfterMs } = failure;
+  const isError = isServerError(status);
   // Retry-After makes a 413 temporary (RFC 9110 §15.5.14), and shows that a 500 was intended.
-  if (retryAfterMs !== undefined && (status === 413 || status === 500)) return 'unavailable';
-  return isUnavailable(status) ? 'unavailable' : statusReasons[status];
+  const isIntended = retryAfterMs !== undefined && (status === 413 || isError);
+  if (isIntended || isUnavailable(status)) return 'unavailable';
+  return isError ? 'internal-error' : statusReasons[status];
 }
 
 /**

@@ -9,7 +9,8 @@ import {
   type RetryReason,
 } from '../../policy/operation.ts';
 import type { Policy } from '../../policy/options.ts';
-import { type Failure, failures, pausesNothing, type Processed } from '../../policy/outcome.ts';
+import { shownBy } from '../../origin/health/health.ts';
+import { type Failure, failures, isRefusal, type Processed } from '../../policy/outcome.ts';
 import type { Environment } from '../environment.ts';
 import type { EventDetail } from '../events.ts';
 import { reportFailure, reportOf } from '../error-info.ts';
@@ -296,6 +297,10 @@ export class KnownErrors {
     reportFailure(error, report);
   }
 }
+
+/** Whether a failure is neither a sign of an outage nor of a rate limit, so that nothing is paused after it. */
+const pausesNothing = (failure: Failure): boolean =>
+  shownBy(failure) !== 'outage' && !isRefusal(failure);
 
 /** Whether another attempt would do something twice. A queryFn reads, whatever it sends. */
 const isUnrepeatable = ({ ref, given, effects }: Failed): boolean =>
