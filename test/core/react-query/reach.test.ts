@@ -1,6 +1,7 @@
 import { QueryObserver } from '@tanstack/react-query';
 import { expect, test } from 'vitest';
 import { createRig } from './rig.tsx';
+import { watchConnectivity } from 'steadfetch';
 
 const url = 'http://api.example/items/1';
 const json = { headers: { 'content-type': 'application/json' } };
@@ -76,6 +77,27 @@ test.each([500, 503, 507, 525, 561, 599])(
     expect(shownAt).toBe(7150);
   },
 );
+
+test('answers that the page may not read for 6.9 s are outlived, as by React Query alone', async () => {
+  const rig = createRig({
+    health: {},
+    connectivity: watchConnectivity({ check: 'http://api.example/ping' }),
+    async fetch(input) {
+      if ((input as string).endsWith('/ping') || rig.elapsed() >= 6900)
+        return new Response('"data"', json);
+      throw new TypeError('Failed to fetch');
+    },
+  });
+  let shownAt: number | undefined;
+  new QueryObserver(rig.client, {
+    queryKey: ['item'],
+    queryFn: ({ signal }) => rig.steady.json<string>(url, { signal }),
+  }).subscribe(({ data }) => {
+    if (data) shownAt ??= rig.elapsed();
+  });
+  await rig.time.advance(20_000);
+  expect(shownAt).toBe(7100);
+});
 
 test.each([
   ['retry: 1 of its own', { retry: 1 }],

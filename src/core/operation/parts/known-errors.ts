@@ -57,6 +57,8 @@ export class KnownErrors {
   /** The reasons of the granted retries. */
   retriedFor: readonly RetryReason[] = noReasons;
   previousBackoffMs: number | undefined;
+  /** How long React Query has waited before the retries so far, pauses not included. */
+  waitedMs = 0;
   readonly #effects: Effects;
   /** The latest request of another client, if it failed. */
   #raw: FailureReport | undefined;
@@ -82,6 +84,7 @@ export class KnownErrors {
    * what follows.
    */
   recordError(error: unknown, decision: Decision | undefined, askedAt?: number): void {
+    this.waitedMs += Math.max(0, (this.dueAt ?? 0) - (this.failedAt ?? Infinity));
     this.decision = decision;
     this.lastError = error;
     this.failedAt = askedAt;
@@ -110,6 +113,7 @@ export class KnownErrors {
     this.trials = attempt - 1;
     this.retriedFor = noReasons;
     this.previousBackoffMs = undefined;
+    this.waitedMs = 0;
   }
 
   /** Shows the errors of another operation that does all of its work. An undefined value leaves the one before. */
@@ -250,7 +254,8 @@ export class KnownErrors {
       isUnrepeatable: isUnrepeatable(operation),
       isUnseen: isUnseen(operation, report),
       isDown: !isCounted && isDown,
-      isUnpaused: !route.at || (there.isUrlBroken && isOurs) || pausesNothing(failure),
+      isUnpaused: !route.at || (there.isUnpaused && isOurs) || pausesNothing(failure),
+      waitedMs: this.waitedMs,
       isCounted,
       isSuperseded: request?.write?.obstacle() === 'superseded',
       onMistake: policy.shouldRetry && reporterOf(shared.emitter, 'shouldRetry', remedy),

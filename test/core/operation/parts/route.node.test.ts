@@ -20,9 +20,10 @@ const admissionThat = ({
   until = -Infinity,
   recoveredAt = -Infinity,
   isDown = false,
+  isUnreadable = false,
 }) =>
   ({
-    outcomes: { recoveredAt },
+    outcomes: { recoveredAt, unreadable: { has: () => isUnreadable } },
     origin: {
       health: {
         isDown: () => isDown,
@@ -45,7 +46,7 @@ test('what has sent nothing is nowhere', () => {
     isLate: false,
     isDown: false,
     limitedMs: 0,
-    isUrlBroken: false,
+    isUnpaused: false,
     isAlone: false,
   });
 });
@@ -74,11 +75,19 @@ test('a probe that fails is a trial once, and finds out what its origin says', (
   const admission = admissionThat({ isDown: true, until: 1500.2, isAlone: true });
   const route = new Route({ admission, sent });
   route.recordTrial(900);
-  const found = { isLate: false, isDown: true, limitedMs: 501, isUrlBroken: false };
+  const found = { isLate: false, isDown: true, limitedMs: 501, isUnpaused: false };
   expect(route.fail(failures.network, 1000)).toEqual({ isTrial: true, isAlone: false, ...found });
   expect(route.fail(failures.network, 1000)).toEqual({ isTrial: false, isAlone: true, ...found });
   expect(route.down()).toEqual({ admission, sent });
 });
+
+test.each([true, false])(
+  'nothing is paused where the answers may not be read: %s',
+  (isUnreadable) => {
+    const route = new Route({ admission: admissionThat({ isUnreadable }), sent });
+    expect(route.fail(failures.network, 1000).isUnpaused).toBe(isUnreadable);
+  },
+);
 
 test('a probe that is slow where the rest of its origin answers is no trial', () => {
   const route = new Route({ admission: admissionThat({ isBroken: true }), sent });
