@@ -110,13 +110,13 @@ test.each([
         void rig.client.prefetchQuery({ queryKey: ['a'], queryFn: () => rig.steady.json('/a') }),
     );
     const told: string[] = [];
+    const toldOverAs = new Set<string | undefined>();
     for (let tenth = 0; tenth < 400; tenth++) {
       await rig.time.advance(100);
-      const isOver = heard() === 'It works again.';
-      if (isOver) expect(rig.client.getQueryState(['a'])?.status).toBe('success');
+      if (heard() === 'It works again.') toldOverAs.add(rig.client.getQueryState(['a'])?.status);
       if (told.at(-1) !== heard()) told.push(heard());
     }
-    expect(told).toEqual(expected);
+    expect([told, [...toldOverAs]]).toEqual([expected, ['success']]);
   },
 );
 
