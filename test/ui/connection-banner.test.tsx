@@ -93,6 +93,33 @@ test('a server that asks for a pause is said to', async () => {
   expect(seen()).toBe('The server asks for a pauseNext attempt in 11s');
 });
 
+const pause = { status: 429, headers: { 'retry-after': '10' } };
+
+test.each([
+  ['answered', [{ afterMs: 1000 }], ['The server asks for a pause.', '', 'It works again.', '']],
+  ['refused again', [pause], ['The server asks for a pause.', 'It works again.', '']],
+  ['answered with an error', [500], ['The server asks for a pause.', '', 'It works again.', '']],
+] as const)(
+  'a pause is said to be over when what has waited for it is loaded: at its end it is %s',
+  async (_, answers, expected) => {
+    const rig = createRig({ health: {} });
+    rig.server.plan('/a', pause, ...answers);
+    rig.show(<ConnectionBanner />);
+    act(
+      () =>
+        void rig.client.prefetchQuery({ queryKey: ['a'], queryFn: () => rig.steady.json('/a') }),
+    );
+    const told: string[] = [];
+    const toldOverAs = new Set<string | undefined>();
+    for (let tenth = 0; tenth < 400; tenth++) {
+      await rig.time.advance(100);
+      if (heard() === 'It works again.') toldOverAs.add(rig.client.getQueryState(['a'])?.status);
+      if (told.at(-1) !== heard()) told.push(heard());
+    }
+    expect([told, [...toldOverAs]]).toEqual([expected, ['success']]);
+  },
+);
+
 test('where the network is watched, Check now checks it', async () => {
   const rig = createRig({ connectivity: watchConnectivity({ check: '/ping' }) });
   rig.server.plan('/ping', 'network', 'network', 200);

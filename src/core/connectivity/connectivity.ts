@@ -1,4 +1,6 @@
 import { type Clock, type Random, between } from '../lib/clock.ts';
+import { delayOfReactQuery } from '../policy/backoff.ts';
+import { spreadWait } from '../policy/decide.ts';
 import { type Alarm, createAlarm, type SleepDetector } from '../lib/timer.ts';
 import type { Network } from '../origin/origin.ts';
 import { watchConnection } from '../lib/browser/page.ts';
@@ -34,7 +36,7 @@ export interface WatchContext {
   readonly knownOrigins: () => readonly string[];
 }
 
-/** The mean time between two checks while offline: it doubles from the least to the greatest. */
+/** The mean time between two checks while the browser says offline: it doubles from the least to the greatest. */
 const leastGapMs = 2000;
 const greatestGapMs = 10_000;
 
@@ -297,8 +299,12 @@ export class Connectivity implements Readable<ConnectivityState> {
     this.#running = undefined;
     let nextAt: number | undefined;
     if (isOffline) {
-      const gapMs = Math.min(leastGapMs * 2 ** this.#failedChecks++, greatestGapMs);
-      nextAt = now + between(random, 0.5, 1.5) * gapMs;
+      const failed = this.#failedChecks++;
+      const gapMs = this.#isDenied()
+        ? between(random, 0.5, 1.5) * Math.min(leastGapMs * 2 ** failed, greatestGapMs)
+        : // React Query alone would send its requests, and repeat them at these times.
+          spreadWait(Math.min(delayOfReactQuery(failed), greatestGapMs), random);
+      nextAt = now + gapMs;
     } else {
       this.#failedChecks = this.#originChecks = 0;
       if (wasOffline) this.#backAt = now;

@@ -154,10 +154,11 @@ function createRecorder({
   ) => {
     const { status = 0, retryAfterMs }: FailureDetails = outcome;
     const { operation, limitScope, api, admission } = request;
+    const code = codeOf<RateLimitCode>(api?.rateLimit ?? rateLimit);
+    if (code?.isOff) return;
     // Retry-After takes precedence (draft-ietf-httpapi-ratelimit-headers).
     const isTold = retryAfterMs !== undefined && [429, 503, 529].includes(status);
-    const fields = isTold ? undefined : codeOf<RateLimitCode>(api?.rateLimit ?? rateLimit);
-    const limit = fields?.read(response.headers, clock.now());
+    const limit = isTold ? undefined : code?.read(response.headers, clock.now());
     if (limit) admission.allow(limitScope, limit);
     if (isRefusal(outcome)) admission.origin.limits.refuse(limitScope, sentAt, retryAfterMs, error);
     // A Retry-After beyond the longest wait is not believed: a server hardly knows how long its outage lasts.

@@ -157,6 +157,8 @@ const dialects: Readonly<Record<RateLimitDialect['dialect'], ReadLimits>> = {
 /** The code that reads rate limits. */
 export interface RateLimitCode {
   readonly by: 'rateLimitFields';
+  /** Nothing is learned of any limit, not even from a 429 or a Retry-After. */
+  readonly isOff?: boolean;
   readonly read: (headers: Headers, nowMs: number) => RateLimitState | undefined;
   /** Recognises a refusal for a limit whose status does not say so. */
   readonly readRefusal: <T extends Refusal>(

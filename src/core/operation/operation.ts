@@ -87,6 +87,8 @@ export class Operation {
     this.isUrged = !!given.isUrged;
     this.effects = new Effects(submission);
     this.errors = new KnownErrors(this.effects);
+    // The waits before its first attempts are not known.
+    if (this.attempt > 1) this.errors.waitedMs = Infinity;
     this.route = new Route(given.at);
     this.#isStarted = before?.isStarted;
     this.#writes = before?.writes;

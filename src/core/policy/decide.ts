@@ -3,7 +3,13 @@ import type { Random } from '../lib/clock.ts';
 import { backoffDelay, delayOfReactQuery } from './backoff.ts';
 import type { OperationFacts, RetryReason } from './operation.ts';
 import { type Policy, retryDefaults } from './options.ts';
-import { type Failure, type FailureDetails, isUnavailable, type Processed } from './outcome.ts';
+import {
+  type Failure,
+  type FailureDetails,
+  isServerError,
+  isUnavailable,
+  type Processed,
+} from './outcome.ts';
 
 /** Why an operation ends with its failure. */
 export type StopReason =
@@ -84,6 +90,8 @@ export interface DecideContext {
    * fails while others of its endpoint answer; or the failure is no sign of an outage. @default false
    */
   readonly isUnpaused?: boolean;
+  /** How long the retries so far have waited, pauses not included, in milliseconds. @default 0 */
+  readonly waitedMs?: number;
   /** Whether the app's own `retry` counts its attempts, so that no pause takes the place of its waits. @default false */
   readonly isCounted?: boolean;
   /** Whether a later write to its URL was sent, which another attempt would undo. @default false */
@@ -202,16 +210,16 @@ interface FailedAttempt {
   readonly wait: () => Wait;
 }
 
-type Retried = Pick<OperationFacts, 'retriedFor' | 'previousBackoffMs'>;
-
-/** Where its first retry was earlier than React Query's own, the second makes up for that. */
-const owedMs = ({ retriedFor, previousBackoffMs = Infinity }: Retried, baseMs: number): number =>
-  retriedFor.length === 1 ? Math.max(0, baseMs - previousBackoffMs) : 0;
+/** The wait before a retry as React Query's own, which makes up for what earlier retries have waited less. `stepMs`: the wait before the nth. */
+function paced(retry: number, waitedMs: number, stepMs: (retry: number) => number): number {
+  let owedMs = -waitedMs;
+  for (let before = 1; before < retry; before++) owedMs += stepMs(before);
+  return stepMs(retry) + Math.max(0, owedMs);
+}
 
 /** The wait before a retry that the app's own `retry` grants where the policy stops: React Query's own. */
-export function ownDelay(failureCount: number, retried: Retried): number {
-  return delayOfReactQuery(failureCount) + owedMs(retried, delayOfReactQuery(0));
-}
+export const ownDelay = (failureCount: number, waitedMs: number): number =>
+  paced(failureCount + 1, waitedMs, (retry) => delayOfReactQuery(retry - 1));
 
 /** A single failure of a healthy origin that may pass at once. */
 function isGlitch(failed: FailedAttempt): boolean {
@@ -237,15 +245,17 @@ function keepsPace({ context, operation, policy }: FailedAttempt): boolean {
 function drawBackoff(failed: FailedAttempt): number {
   const { operation, policy, context, spent } = failed;
   const { factor, capMs, fastRetryMs } = policy;
-  const { isCounted, random } = context;
+  const { isCounted, random, waitedMs = 0 } = context;
   const baseMs = isGlitch(failed) ? Math.min(policy.baseMs, fastRetryMs) : policy.baseMs;
   const retry = isCounted ? operation.attempt : Math.max(1, spent);
   const hasPace = keepsPace(failed) && policy.backoff === 'full';
   const backoff = hasPace ? 'none' : policy.backoff;
-  const { previousBackoffMs } = operation;
+  const { previousBackoffMs, pausedMs } = operation;
   // Field by field: spreading the policy takes several times as long.
-  const stepMs = backoffDelay({ backoff, baseMs, factor, capMs, retry, previousBackoffMs }, random);
-  return hasPace ? spreadWait(stepMs + owedMs(operation, policy.baseMs), random) : stepMs;
+  const stepMs = (nth: number): number =>
+    backoffDelay({ backoff, baseMs, factor, capMs, retry: nth, previousBackoffMs }, random);
+  if (!hasPace) return stepMs(retry);
+  return spreadWait(paced(retry, waitedMs + pausedMs, stepMs), random);
 }
 
 function drawWait(failed: FailedAttempt): Wait {
@@ -373,7 +383,6 @@ const statusReasons: Readonly<Record<number, RetryReason>> = {
   408: 'request-timeout',
   425: 'too-early',
   429: 'rate-limited',
-  500: 'internal-error',
   // A captive portal (RFC 6585 §6): there is no network yet.
   511: 'network',
 };
@@ -386,9 +395,11 @@ export function whyRetry(failure: Failure): RetryReason | undefined {
   if (failure.kind !== 'http') return passing.find((kind) => kind === failure.kind);
   if (failure.inProgress) return 'in-progress';
   const { status, retryAfterMs } = failure;
+  const isError = isServerError(status);
   // Retry-After makes a 413 temporary (RFC 9110 §15.5.14), and shows that a 500 was intended.
-  if (retryAfterMs !== undefined && (status === 413 || status === 500)) return 'unavailable';
-  return isUnavailable(status) ? 'unavailable' : statusReasons[status];
+  const isIntended = retryAfterMs !== undefined && (status === 413 || isError);
+  if (isIntended || isUnavailable(status)) return 'unavailable';
+  return isError ? 'internal-error' : statusReasons[status];
 }
 
 /**

@@ -12,9 +12,9 @@ export type RetryReason =
   | 'too-early'
   /** 429. */
   | 'rate-limited'
-  /** 502, 503, 504, 520 to 524, 529, 530, and 413 or 500 with Retry-After. */
+  /** 502, 503, 504, 520 to 524, 529, 530, and 413 or any other 5xx but 501, 505 and 511 with Retry-After. */
   | 'unavailable'
-  /** A 500 without Retry-After, at most seven times. */
+  /** A 500, or another such 5xx, without Retry-After, at most seven times. */
   | 'internal-error'
   /** 409: the first request with this idempotency key is still running. */
   | 'in-progress'

@@ -154,11 +154,12 @@ export function isUnavailable(status: number): boolean {
   return /^5(0[2-4]|2[0-49]|30)$/.test(`${status}`);
 }
 
-/** Whether a failure may pass, but is no sign of an outage, so that nothing is paused after it. */
-export const pausesNothing = (failure: Failure): boolean =>
-  failure.kind === 'body' ||
-  failure.kind === 'error' ||
-  (failure.kind === 'http' && failure.status === 408);
+/**
+ * Whether a status means that a server has failed, a gateway included. An unknown status of the class is treated as 500
+ * (RFC 9110 §15). 501 and 505 refuse the request, and a 511 is a captive portal's.
+ */
+export const isServerError = (status: number): boolean =>
+  status >= 500 && status < 600 && ![501, 505, 511].includes(status);
 
 /**
  * Whether a server refused a request for its rate limit. gRPC's RESOURCE_EXHAUSTED does not count: it may

@@ -28,6 +28,24 @@ describe('what is down', () => {
     expect(fail('a')).toBe('a');
   });
 
+  test.each<[string, string[], string[]]>([
+    ['by its own answer', ['a', 'a', 'a', 'a', 'a'], ['a']],
+    ['by the answer of another one', ['a', 'a', 'a', 'a', 'a', 'b'], ['b', 'a']],
+    ['by that, after one failure of it', ['b', 'b', 'a'], ['c', 'a', 'b']],
+    ['by that, after failures in between', ['b', 'a', 'b', 'a', 'a'], ['b', 'a']],
+  ])('and has ended %s is down by two failures again', (_, failed, answered) => {
+    const { fail, answer, reach, health } = openHealth();
+    for (let outage = 0; outage < 20; outage++) {
+      reach(outage * 60_000);
+      for (const name of failed) fail(name);
+      reach(outage * 60_000 + 10_000);
+      for (const name of answered) answer(name);
+    }
+    expect(health.of('a')?.usualRate).toBe(0);
+    reach(20 * 60_000);
+    expect([fail('a'), fail('a')]).toEqual([undefined, 'a']);
+  });
+
   test('of an origin says nothing of the next outage of one of its endpoints', () => {
     const { health, fail, answer, reach } = openHealth();
     for (const _ of [1, 2]) fail('a');

@@ -100,37 +100,34 @@ describe('while the endpoint is down', () => {
 
 describe('where nothing pauses a query', () => {
   const full = { backoff: 'full', baseMs: 1000, factor: 2 } as const;
-  const delayOf = (operation: OperationFacts, policy: Partial<Policy> = full): unknown =>
-    decideIn({ isUnpaused: true }, network, operation, policy);
+  const delayOf = (
+    operation: OperationFacts,
+    policy: Partial<Policy> = full,
+    waitedMs?: number,
+  ): unknown =>
+    decideIn(
+      { isUnpaused: true, ...(waitedMs !== undefined && { waitedMs }) },
+      network,
+      operation,
+      policy,
+    );
 
-  test.each<[what: string, operation: OperationFacts, backoffMs: number]>([
+  test.each<[what: string, operation: OperationFacts, backoffMs: number, waitedMs?: number]>([
     ['its first retry', query(), 1025],
-    [
-      'its second retry',
-      query({ attempt: 2, retriedFor: ['network'], previousBackoffMs: 1000 }),
-      2050,
-    ],
+    ['its second retry', query({ attempt: 2 }), 2050, 1000],
     // 600 ms of the first are owed.
-    [
-      'a second retry after a fast one',
-      query({ attempt: 2, retriedFor: ['network'], previousBackoffMs: 400 }),
-      2665,
-    ],
-    [
-      'a second retry after one that was slow',
-      query({ attempt: 2, retriedFor: ['network'], previousBackoffMs: 3000 }),
-      2050,
-    ],
-    ['a second retry after an unknown wait', query({ attempt: 2, retriedFor: ['network'] }), 2050],
-    [
-      'a third retry owes nothing',
-      query({ attempt: 3, retriedFor: ['network', 'network'], previousBackoffMs: 400 }),
-      4100,
-    ],
+    ['a second retry after a fast one', query({ attempt: 2 }), 2665, 400],
+    ['a second retry after one that was slow', query({ attempt: 2 }), 2050, 3000],
+    ['a third retry after two fast ones', query({ attempt: 3 }), 6300, 800],
+    ['a third retry after a pause', query({ attempt: 3, pausedMs: 2200 }), 4100, 800],
     // With full jitter, as always.
     ['another operation', anOperation(), 500],
-  ])('%s waits as React Query does, and a little longer', (_, operation, backoffMs) => {
-    expect(delayOf(operation)).toMatchObject({ kind: 'retry', backoffMs, delayMs: backoffMs });
+  ])('%s waits as React Query does, and a little longer', (_, operation, backoffMs, waitedMs) => {
+    expect(delayOf(operation, full, waitedMs)).toMatchObject({
+      kind: 'retry',
+      backoffMs,
+      delayMs: backoffMs,
+    });
   });
 
   test('another backoff of the app is as it says', () => {

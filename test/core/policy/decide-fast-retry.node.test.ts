@@ -105,21 +105,21 @@ test('the wait is drawn from 0 to 50 ms', () => {
 
 /** The waits before four retries of a query that nothing pauses, whose first retry went after `firstMs`. */
 function unpausedWaits(firstMs: number, policy: PolicyOptions): (number | string)[] {
-  const context = { nowMs, random: () => 0, isUnpaused: true };
-  const waits = [1, 2, 3, 4].map((attempt) =>
-    attempt === 1
-      ? firstMs
-      : waitOf(failures.network, {
-          operation: anOperation({
-            kind: 'query',
-            attempt,
-            retriedFor: Array.from({ length: attempt - 1 }, () => 'network' as const),
-            previousBackoffMs: attempt === 2 ? firstMs : 60_000,
-          }),
-          policy: { maxRetries: 9, deadlineMs: 900_000, ...policy },
-          context,
+  const waits: (number | string)[] = [firstMs];
+  for (const attempt of [2, 3, 4]) {
+    const waitedMs = waits.reduce<number>((sum, ms) => sum + Number(ms), 0);
+    waits.push(
+      waitOf(failures.network, {
+        operation: anOperation({
+          kind: 'query',
+          attempt,
+          retriedFor: Array.from({ length: attempt - 1 }, () => 'network' as const),
         }),
-  );
+        policy: { maxRetries: 9, deadlineMs: 900_000, ...policy },
+        context: { nowMs, random: () => 0, isUnpaused: true, waitedMs },
+      }),
+    );
+  }
   return waits;
 }
 

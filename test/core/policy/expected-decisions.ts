@@ -22,6 +22,12 @@ const row = (
   unkeyed: Expected,
 ): StatusRow => ({ from, to, retryAfter, repeatable, unkeyed });
 
+/** A 5xx that nobody knows is treated as a 500 (RFC 9110 §15): a 525 of Cloudflare's, the 598 of a proxy. */
+const internalError = (range: readonly [number, number]): readonly StatusRow[] => [
+  row(range, 'absent', 'retry: internal-error', unsure),
+  row(range, 'given', 'retry: unavailable', unsure),
+];
+
 /**
  * Every error status, written down from the specifications and not from the code: RFC 9110 §15,
  * RFC 8470 §5.2 (425), RFC 6585 §4 (429) and §6 (511). A 409 is one that does not say "still running".
@@ -41,19 +47,19 @@ export const statusTable: readonly StatusRow[] = [
   row([426, 428], 'either', never, never),
   row([429, 429], 'either', 'retry: rate-limited', 'retry: rate-limited'),
   row([430, 499], 'either', never, never),
-  row([500, 500], 'absent', 'retry: internal-error', unsure),
-  row([500, 500], 'given', 'retry: unavailable', unsure),
+  ...internalError([500, 500]),
   row([501, 501], 'either', never, never),
   row([502, 504], 'either', 'retry: unavailable', unsure),
-  row([505, 510], 'either', never, never),
+  row([505, 505], 'either', never, never),
+  ...internalError([506, 510]),
   // That of a captive portal: the network is not there yet.
   row([511, 511], 'either', 'retry: network', unsure),
-  row([512, 519], 'either', never, never),
+  ...internalError([512, 519]),
   // Cloudflare's.
   row([520, 524], 'either', 'retry: unavailable', unsure),
-  row([525, 528], 'either', never, never),
+  ...internalError([525, 528]),
   row([529, 530], 'either', 'retry: unavailable', unsure),
-  row([531, 599], 'either', never, never),
+  ...internalError([531, 599]),
 ];
 
 /** What a failure without an error status is answered with, for each kind of operation. */

@@ -26,6 +26,9 @@ interface Outage {
   readonly latencyMs?: number;
   /** It answers nothing until its end. @default false */
   readonly isHanging?: boolean;
+  /** @default 503 */
+  readonly status?: number;
+  readonly retryAfter?: string;
 }
 
 /** An app of a few queries that poll, and a server that is down for a while. */
@@ -42,7 +45,9 @@ function open(outage: Outage, config: SteadfetchConfig | undefined) {
       new Headers(init?.headers).get('idempotency-key'),
     ]);
     const isDown = at >= outage.fromMs && at < outage.toMs;
-    const response = new Response('{}', { status: isDown ? 503 : 200 });
+    const { status = 503, retryAfter } = outage;
+    const headers = new Headers(isDown && retryAfter ? { 'retry-after': retryAfter } : {});
+    const response = new Response('{}', { status: isDown ? status : 200, headers });
     const hangsMs = isDown && outage.isHanging ? outage.toMs - at : 0;
     const latencyMs = hangsMs + (outage.latencyMs ?? 0);
     if (latencyMs === 0) return Promise.resolve(response);
@@ -139,6 +144,22 @@ describe('createSteadfetch({ observe: observeOnly() })', () => {
       expect(observed.seen).toEqual(alone.seen);
     },
   );
+
+  test.each([
+    [429, '4'],
+    [429, '90'],
+    [429, undefined],
+    [503, '4'],
+    [529, '4'],
+    [500, '4'],
+    [404, undefined],
+  ])('nor where each answer is a %i with a Retry-After of %s', async (status, retryAfter) => {
+    const outage = { fromMs: 2500, toMs: 12_500, status, ...(retryAfter && { retryAfter }) };
+    const alone = await run(outage, undefined);
+    const observed = await run(outage, { observe: observeOnly() });
+    expect(observed.log).toEqual(alone.log);
+    expect(observed.seen).toEqual(alone.seen);
+  });
 
   /** What it reports, what then happens when it is switched on, and when either sees the end of the outage. */
   const compare = async (outage: Outage, liveMs: number) => {

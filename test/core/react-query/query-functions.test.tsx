@@ -128,8 +128,8 @@ describe('several fetches in one queryFn', () => {
     rig.server.plan('/a', 425, 200, 200);
     rig.server.plan('/b', 425, 200);
     await fetchWith(rig, async () => [await rig.steady.json('/a'), await rig.steady.json('/b')]);
-    expect(rig.server.times('/a')).toEqual([0, 500]);
-    expect(rig.server.times('/b')).toEqual([500]);
+    expect(rig.server.times('/a')).toEqual([0, 1025]);
+    expect(rig.server.times('/b')).toEqual([1025]);
   });
 });
 

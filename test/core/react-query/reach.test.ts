@@ -1,6 +1,7 @@
 import { QueryObserver } from '@tanstack/react-query';
 import { expect, test } from 'vitest';
 import { createRig } from './rig.tsx';
+import { watchConnectivity } from 'steadfetch';
 
 const url = 'http://api.example/items/1';
 const json = { headers: { 'content-type': 'application/json' } };
@@ -19,6 +20,9 @@ const cutOff = (): Response =>
 /** Failures that are no sign of an outage, so nothing is paused after them, and no probe finds their end. */
 const failures: Record<string, () => Response> = {
   'a 408': () => new Response('', { status: 408 }),
+  'the 511 of a portal': () => new Response('', { status: 511 }),
+  'a 404 that the app retries': () => new Response('', { status: 404 }),
+  'a 423 that the app retries': () => new Response('', { status: 423 }),
   'a page in the place of JSON': () =>
     new Response('<p>', { headers: { 'content-type': 'text/html' } }),
   'JSON that is broken': () => new Response('{"a":', json),
@@ -34,6 +38,10 @@ test.each(
 )('%s for %i ms is outlived, as by React Query alone', async (_what, forMs, fail) => {
   const rig = createRig({
     health: {},
+    policy: {
+      shouldRetry: (failure) =>
+        failure.kind === 'http' && [404, 423].includes(failure.status) ? true : undefined,
+    },
     fetch: async () => (rig.elapsed() < forMs ? fail() : new Response('{"a":"data"}', json)),
   });
   const queryFn = async ({ signal }: { readonly signal: AbortSignal }) => {
@@ -48,6 +56,47 @@ test.each(
   await rig.time.advance(20_000);
   const sentAt = [0, 1025, 3075, 7175];
   expect(shownAt).toBe(sentAt.find((at) => at >= forMs));
+});
+
+test.each([500, 503, 507, 525, 561, 599])(
+  'a %i for 6.9 s is outlived, as by React Query alone',
+  async (status) => {
+    const rig = createRig({
+      health: {},
+      fetch: async () =>
+        rig.elapsed() < 6900 ? new Response('', { status }) : new Response('"data"', json),
+    });
+    let shownAt: number | undefined;
+    new QueryObserver(rig.client, {
+      queryKey: ['item'],
+      queryFn: ({ signal }) => rig.steady.json<string>(url, { signal }),
+    }).subscribe(({ data }) => {
+      if (data) shownAt ??= rig.elapsed();
+    });
+    await rig.time.advance(20_000);
+    expect(shownAt).toBe(7150);
+  },
+);
+
+test('answers that the page may not read for 6.9 s are outlived, as by React Query alone', async () => {
+  const rig = createRig({
+    health: {},
+    connectivity: watchConnectivity({ check: 'http://api.example/ping' }),
+    async fetch(input) {
+      if ((input as string).endsWith('/ping') || rig.elapsed() >= 6900)
+        return new Response('"data"', json);
+      throw new TypeError('Failed to fetch');
+    },
+  });
+  let shownAt: number | undefined;
+  new QueryObserver(rig.client, {
+    queryKey: ['item'],
+    queryFn: ({ signal }) => rig.steady.json<string>(url, { signal }),
+  }).subscribe(({ data }) => {
+    if (data) shownAt ??= rig.elapsed();
+  });
+  await rig.time.advance(20_000);
+  expect(shownAt).toBe(7100);
 });
 
 test.each([

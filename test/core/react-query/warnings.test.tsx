@@ -51,7 +51,7 @@ describe('shouldRetry that is not as it must be', () => {
     });
     rig.server.plan('/a', 404, 404);
     await fetchWith(rig, () => rig.steady.json('/a'));
-    expect(rig.server.times()).toEqual([0, 500, 1500]);
+    expect(rig.server.times()).toEqual([0, 1025, 3075]);
     expect(said()).toEqual([]);
   });
 

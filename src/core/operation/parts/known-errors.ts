@@ -9,7 +9,8 @@ import {
   type RetryReason,
 } from '../../policy/operation.ts';
 import type { Policy } from '../../policy/options.ts';
-import { type Failure, failures, pausesNothing, type Processed } from '../../policy/outcome.ts';
+import { shownBy } from '../../origin/health/health.ts';
+import { type Failure, failures, isRefusal, type Processed } from '../../policy/outcome.ts';
 import type { Environment } from '../environment.ts';
 import type { EventDetail } from '../events.ts';
 import { reportFailure, reportOf } from '../error-info.ts';
@@ -56,6 +57,8 @@ export class KnownErrors {
   /** The reasons of the granted retries. */
   retriedFor: readonly RetryReason[] = noReasons;
   previousBackoffMs: number | undefined;
+  /** How long React Query has waited before the retries so far, pauses not included. */
+  waitedMs = 0;
   readonly #effects: Effects;
   /** The latest request of another client, if it failed. */
   #raw: FailureReport | undefined;
@@ -85,6 +88,7 @@ export class KnownErrors {
    * what follows.
    */
   recordError(error: unknown, decision: Decision | undefined, askedAt?: number): void {
+    this.waitedMs += Math.max(0, (this.dueAt ?? 0) - (this.failedAt ?? Infinity));
     this.decision = decision;
     this.lastError = error;
     this.failedAt = askedAt;
@@ -113,6 +117,7 @@ export class KnownErrors {
     this.trials = attempt - 1;
     this.retriedFor = noReasons;
     this.previousBackoffMs = undefined;
+    this.waitedMs = 0;
   }
 
   /** Shows the errors of another operation that does all of its work. An undefined value leaves the one before. */
@@ -253,7 +258,8 @@ export class KnownErrors {
       isUnrepeatable: isUnrepeatable(operation),
       isUnseen: isUnseen(operation, report),
       isDown: !isCounted && isDown,
-      isUnpaused: !route.at || (there.isUrlBroken && isOurs) || pausesNothing(failure),
+      isUnpaused: !route.at || (there.isUnpaused && isOurs) || pausesNothing(failure),
+      waitedMs: this.waitedMs,
       isCounted,
       isSuperseded: request?.write?.obstacle() === 'superseded',
       onMistake: policy.shouldRetry && reporterOf(shared.emitter, 'shouldRetry', remedy),
@@ -300,6 +306,10 @@ export class KnownErrors {
     reportFailure(error, report);
   }
 }
+
+/** Whether a failure is neither a sign of an outage nor of a rate limit, so that nothing is paused after it. */
+const pausesNothing = (failure: Failure): boolean =>
+  shownBy(failure) !== 'outage' && !isRefusal(failure);
 
 /** Whether another attempt would do something twice. A queryFn reads, whatever it sends. */
 const isUnrepeatable = ({ ref, given, effects }: Failed): boolean =>

@@ -16,8 +16,11 @@ export interface FailureThere {
   readonly isDown: boolean;
   /** How long a rate limit blocks requests there, in milliseconds. */
   readonly limitedMs: number;
-  /** True if the URL fails again while others of its endpoint answer, so that the next attempt is not paused. */
-  readonly isUrlBroken: boolean;
+  /**
+   * True if the URL fails again while others of its endpoint answer, or the page may not read the answers, so that the
+   * next attempt is not paused.
+   */
+  readonly isUnpaused: boolean;
   /** True if the failure is isolated and not a trial's, so that an immediate retry may find the endpoint healthy. */
   readonly isAlone: boolean;
 }
@@ -99,7 +102,9 @@ export class Route {
       isDown:
         health.downFor({ endpoint, resource, risk, mayBeOffline, isNew: false }) !== undefined,
       limitedMs,
-      isUrlBroken: health.isUrlBroken(at) && health.failing.failures(resource) > 1,
+      isUnpaused:
+        (health.isUrlBroken(at) && health.failing.failures(resource) > 1) ||
+        admission.outcomes.unreadable.has(endpoint),
       isAlone: trialAt === Infinity && health.isAlone(endpoint),
     };
   }

@@ -47,6 +47,8 @@ export class Health {
   isAnswered = false;
   /** Whether it has failed again after others had answered while it failed: then it is broken by itself. */
   isBrokenAgain = false;
+  /** How many of these failures were made in an outage. */
+  #forgiven = 0;
   /** When the latest attempt failed, if that failure is isolated. */
   #aloneAt = -Infinity;
   /** When the latest failed attempt was sent. */
@@ -97,14 +99,20 @@ export class Health {
 
   /** @returns whether it is evidence. While it is down, a success of an attempt sent before a failed one is none. */
   recordSuccess(sentAt: number, now: number, isAnyAnswer: boolean): boolean {
-    const { outage, usualRate } = this;
-    if (!isAnyAnswer && outage && sentAt < this.#failedSentAt) return false;
+    if (!isAnyAnswer && this.outage && sentAt < this.#failedSentAt) return false;
     this.answeredSentAt = Math.max(this.answeredSentAt, sentAt);
-    // Failures of an outage do not count towards the usual failure rate; failures between answers do.
-    const isLong = outage && now - outage.since >= leastOutageMs;
-    const kept = isLong ? 1 : keptAtFailure ** this.failures;
-    this.usualRate = (usualRate * kept + 1 - kept) * keptAtSuccess;
+    this.forgive(now);
+    const kept = keptAtFailure ** (this.failures - this.#forgiven);
+    this.usualRate = (this.usualRate * kept + 1 - kept) * keptAtSuccess;
     return true;
+  }
+
+  /**
+   * Failures of an outage, its own or that of its origin, do not count towards the usual failure rate; failures between
+   * answers do.
+   */
+  forgive(now: number, { outage }: Health = this): void {
+    if (outage && now - outage.since >= leastOutageMs) this.#forgiven = this.failures;
   }
 
   begin(now: number, isFollowed: boolean, isEarly: boolean): void {
@@ -117,6 +125,7 @@ export class Health {
   release(now: number): number | undefined {
     const { outage } = this;
     if (!outage) return undefined;
+    this.forgive(now);
     this.outage = undefined;
     this.probes.close();
     return now - outage.since;
@@ -124,7 +133,7 @@ export class Health {
 
   /** Ends the outage and forgets the failures. @returns how long it was down. */
   end(now: number): number | undefined {
-    this.failures = 0;
+    this.failures = this.#forgiven = 0;
     this.failed.clear();
     this.failingSince = Infinity;
     this.isRejected = true;

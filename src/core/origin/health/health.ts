@@ -1,5 +1,5 @@
 import type { Clock, Random } from '../../lib/clock.ts';
-import { isUnavailable, type Outcome } from '../../policy/outcome.ts';
+import { isServerError, type Outcome } from '../../policy/outcome.ts';
 import { keepLast } from '../../lib/store.ts';
 import type { Place, Target } from '../ask.ts';
 import { everything } from '../wait-queue.ts';
@@ -41,7 +41,7 @@ export function shownBy(outcome: Outcome): 'alive' | 'outage' | undefined {
   if (outcome.kind === 'ok') return 'alive';
   if (outcome.kind === 'timeout' || outcome.kind === 'network') return 'outage';
   if (outcome.kind !== 'http' || outcome.status === 511) return undefined;
-  return outcome.status === 500 || isUnavailable(outcome.status) ? 'outage' : 'alive';
+  return isServerError(outcome.status) ? 'outage' : 'alive';
 }
 
 /** The names of a request: its endpoint stands for many URLs. */
@@ -314,7 +314,10 @@ export class OriginHealth {
     const now = this.#clock.now();
     // Endpoints recover with their origin. One that is broken by itself is down again with its next failure.
     if (health === this.#origin && health.outage)
-      for (const own of this.#endpoints.values()) this.#announce(own, own.release(now));
+      for (const own of this.#endpoints.values()) {
+        own.forgive(now, health);
+        this.#announce(own, own.release(now));
+      }
     return this.#announce(health, health.end(now));
   }
 

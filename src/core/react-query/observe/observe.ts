@@ -5,6 +5,7 @@ import type {
   QueryFunctionContext,
   QueryKey,
 } from '@tanstack/react-query';
+import type { RateLimitCode } from '../../headers/rate-limit.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { inDevelopment } from '../../lib/development.ts';
 import { type MadeBy, code } from '../../lib/input/made-by.ts';
@@ -22,6 +23,14 @@ import type {
 import { Comparison, ShadowQueries } from './shadow-queries.ts';
 import { KnownAnswers } from './known-answers.ts';
 
+/** The limits of an instance that only watches: nothing waits for them. */
+const noLimits: RateLimitCode = {
+  by: 'rateLimitFields',
+  isOff: true,
+  read: () => undefined,
+  readRefusal: () => undefined,
+};
+
 /** The options of the instance that the app uses. Its requests are sent once, without a key, a limit or a pause. */
 const plain = ({ apis, policy, ...config }: SteadfetchConfig): SteadfetchConfig => ({
   ...config,
@@ -35,7 +44,7 @@ const plain = ({ apis, policy, ...config }: SteadfetchConfig): SteadfetchConfig 
   health: false,
   connectivity: undefined,
   tabs: undefined,
-  rateLimit: undefined,
+  rateLimit: { [code]: noLimits },
   concurrency: undefined,
 });
 

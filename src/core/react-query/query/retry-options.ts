@@ -48,7 +48,9 @@ export function createRetryPair(
       if (kind === 'query' && decision?.kind === 'retry') overdue.expectRetry(decision.retryAt);
       // If our policy stops but the app's own `retry` continues, it continues at React Query's pace.
       const wantedMs =
-        decision?.kind === 'retry' ? decision.delayMs : ownDelay(failureCount, operation.errors);
+        decision?.kind === 'retry'
+          ? decision.delayMs
+          : ownDelay(failureCount, operation.errors.waitedMs);
       const delayMs = Math.min(wantedMs, maxTimerMs);
       operation.errors.waitUntil(failedAt + delayMs);
       return delayMs;

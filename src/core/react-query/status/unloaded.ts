@@ -38,6 +38,7 @@ export const loaded: Unloaded = Object.freeze({
 
 /** Reasons after which another attempt may be answered. A refusal, or a cancellation by the user, is not among them. */
 const outages: readonly RetryState['reason'][] = [
+  'rate-limited',
   'server-down',
   'paused-too-long',
   'max-retries',

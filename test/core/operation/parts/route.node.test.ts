@@ -20,9 +20,10 @@ const admissionThat = ({
   until = -Infinity,
   recoveredAt = -Infinity,
   isDown = false,
+  isUnreadable = false,
 }) =>
   ({
-    outcomes: { recoveredAt },
+    outcomes: { recoveredAt, unreadable: { has: () => isUnreadable } },
     origin: {
       health: {
         isDown: () => isDown,
@@ -67,11 +68,19 @@ test('a probe that fails is a trial once, and finds out what its origin says', (
   const admission = admissionThat({ isDown: true, until: 1500.2, isAlone: true });
   const route = new Route({ ...sent, admission });
   route.recordTrial(900);
-  const found = { isLate: false, isDown: true, limitedMs: 501, isUrlBroken: false };
+  const found = { isLate: false, isDown: true, limitedMs: 501, isUnpaused: false };
   expect(route.fail(failures.network, 1000)).toEqual({ isTrial: true, isAlone: false, ...found });
   expect(route.fail(failures.network, 1000)).toEqual({ isTrial: false, isAlone: true, ...found });
   expect(route.down()).toEqual({ ...sent, admission });
 });
+
+test.each([true, false])(
+  'nothing is paused where the answers may not be read: %s',
+  (isUnreadable) => {
+    const route = new Route({ ...sent, admission: admissionThat({ isUnreadable }) });
+    expect(route.fail(failures.network, 1000).isUnpaused).toBe(isUnreadable);
+  },
+);
 
 test('a probe that is slow where the rest of its origin answers is no trial', () => {
   const route = new Route({ ...sent, admission: admissionThat({ isBroken: true }) });
