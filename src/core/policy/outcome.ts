@@ -158,8 +158,9 @@ export function isUnavailable(status: number): boolean {
  * Whether a status means that a server has failed, a gateway included. An unknown status of the class is treated as 500
  * (RFC 9110 §15). 501 and 505 refuse the request, and a 511 is a captive portal's.
  */
-export const isServerError = (status: number): boolean =>
-  status >= 500 && status < 600 && ![501, 505, 511].includes(status);
+export function isServerError(status: number): boolean {
+  return /^5(?!0[15]|11)\d\d$/.test(`${status}`);
+}
 
 /**
  * Whether a server refused a request for its rate limit. gRPC's RESOURCE_EXHAUSTED does not count: it may
