@@ -1,6 +1,6 @@
-import { QueryObserver } from '@tanstack/react-query';
+import { type QueryFunction, QueryObserver } from '@tanstack/react-query';
 import { expect, test } from 'vitest';
-import { createRig } from './rig.tsx';
+import { createRig, type Rig } from './rig.tsx';
 import { watchConnectivity } from 'steadfetch';
 
 const url = 'http://api.example/items/1';
@@ -16,6 +16,22 @@ const cutOff = (): Response =>
     }),
     json,
   );
+
+/** When a component of the query has its data, within 20 s. */
+async function whenShown(
+  rig: Rig,
+  queryFn: QueryFunction<string> = ({ signal }) => rig.steady.json<string>(url, { signal }),
+  options: object = {},
+): Promise<number | undefined> {
+  let shownAt: number | undefined;
+  const query = { queryKey: ['item'], queryFn, ...options };
+  new QueryObserver(rig.client, query).subscribe(({ data, isError }) => {
+    expect(isError).toBe(false);
+    if (data) shownAt ??= rig.elapsed();
+  });
+  await rig.time.advance(20_000);
+  return shownAt;
+}
 
 /** Failures that are no sign of an outage, so nothing is paused after them, and no probe finds their end. */
 const failures: Record<string, () => Response> = {
@@ -49,11 +65,7 @@ test.each(
     if (a === 'refused') throw new Error('refused');
     return a;
   };
-  let shownAt: number | undefined;
-  new QueryObserver(rig.client, { queryKey: ['item'], queryFn }).subscribe(({ data }) => {
-    if (data) shownAt ??= rig.elapsed();
-  });
-  await rig.time.advance(20_000);
+  const shownAt = await whenShown(rig, queryFn);
   const sentAt = [0, 1025, 3075, 7175];
   expect(shownAt).toBe(sentAt.find((at) => at >= forMs));
 });
@@ -66,15 +78,7 @@ test.each([500, 503, 507, 525, 561, 599])(
       fetch: async () =>
         rig.elapsed() < 6900 ? new Response('', { status }) : new Response('"data"', json),
     });
-    let shownAt: number | undefined;
-    new QueryObserver(rig.client, {
-      queryKey: ['item'],
-      queryFn: ({ signal }) => rig.steady.json<string>(url, { signal }),
-    }).subscribe(({ data }) => {
-      if (data) shownAt ??= rig.elapsed();
-    });
-    await rig.time.advance(20_000);
-    expect(shownAt).toBe(7150);
+    expect(await whenShown(rig)).toBe(7150);
   },
 );
 
@@ -88,15 +92,7 @@ test('answers that the page may not read for 6.9 s are outlived, as by React Que
       throw new TypeError('Failed to fetch');
     },
   });
-  let shownAt: number | undefined;
-  new QueryObserver(rig.client, {
-    queryKey: ['item'],
-    queryFn: ({ signal }) => rig.steady.json<string>(url, { signal }),
-  }).subscribe(({ data }) => {
-    if (data) shownAt ??= rig.elapsed();
-  });
-  await rig.time.advance(20_000);
-  expect(shownAt).toBe(7100);
+  expect(await whenShown(rig)).toBe(7100);
 });
 
 test.each([
@@ -110,16 +106,6 @@ test.each([
         rig.elapsed() < 900 ? { status: 503 } : json,
       ),
   });
-  let shownAt: number | undefined;
-  new QueryObserver(rig.client, {
-    queryKey: ['item'],
-    queryFn: async ({ signal }) => rig.steady.json<string>(url, { signal }),
-    ...options,
-    ...(policy && rig.steady.queryPolicy(policy)),
-  }).subscribe(({ data, error }) => {
-    expect(error).toBe(null);
-    if (data) shownAt ??= rig.elapsed();
-  });
-  await rig.time.advance(20_000);
-  expect(shownAt).toBe(1025);
+  const own = { ...options, ...(policy && rig.steady.queryPolicy(policy)) };
+  expect(await whenShown(rig, undefined, own)).toBe(1025);
 });
