@@ -60,3 +60,20 @@ test('a write that another server has taken instead, and a read that fails after
   expect(await delivered).toBe('ordered');
   expect(server.arrivals).toHaveLength(3);
 });
+
+test('a write beside one that was done, such as a note in a log, is the business of its handler', async () => {
+  const { openTab, server, pass } = createBrowser();
+  server.rule = ({ url, answer }) => answer(url.endsWith('/orders') ? 200 : 503);
+  const order = outboxHandler({
+    mutationFn: async (body: string, { json, rawFetch }) => {
+      const ordered = await json<object>(`${api}/orders`, { method: 'POST', body });
+      await rawFetch(`${api}/log`, { method: 'POST', body, step: 'log' });
+      return ordered;
+    },
+  });
+  const { outbox } = openTab({ handlers: { order } });
+  const { delivered } = outbox.submit('order', 'kite');
+  await pass(60_000, 1000);
+  await delivered;
+  expect(server.arrivals.map(({ url }) => url)).toEqual([`${api}/orders`, `${api}/log`]);
+});

@@ -281,11 +281,16 @@ export class EntryAttempt extends Owner<Operation> {
     return data;
   }
 
-  /** @throws Error if its last write has failed in a way that may pass, and a client has handed that out as its result. */
+  /**
+   * Where a write was done, the handler alone judges those beside it.
+   *
+   * @throws Error if its last write has failed in a way that may pass, and a client has handed that out as its result.
+   */
   #refuseHandedOut(): void {
-    const { raw } = this.#operation.errors;
+    const { errors, effects } = this.#operation;
+    const { raw } = errors;
     const { method = 'GET' } = raw?.request ?? {};
-    if (!raw || isSafeMethod(method) || !mayPass(raw.failure)) return;
+    if (!raw || isSafeMethod(method) || !mayPass(raw.failure) || effects.isAnyDone()) return;
     const error = new Error('The server did not take it.');
     reportFailure(error, raw);
     throw error;

@@ -97,6 +97,11 @@ export class Effects {
     return this.#list.some((effect) => effect !== own && !effect.isRead);
   }
 
+  /** Whether a write of this operation was done. */
+  isAnyDone(): boolean {
+    return this.#list.some(({ processed }) => processed === 'yes');
+  }
+
   /** Whether any request, not counting `own`, may have taken effect, in this operation or an earlier one. */
   isUnknown(own?: Effect): boolean {
     return !!this.#submission?.wasSent || this.hasAny(own);
