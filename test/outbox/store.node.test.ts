@@ -3,9 +3,10 @@ import { describe, expect, test, vi } from 'vitest';
 import { RowStore } from '../../src/outbox/store/row-store.ts';
 import type { Change } from '../../src/outbox/store/transitions.ts';
 import type { Backend, Fence } from '../../src/outbox/store/schema.ts';
-import { type NewRow, type Row, untried } from '../../src/outbox/store/row.ts';
+import type { NewRow, Row } from '../../src/outbox/store/row.ts';
 import { openIndexedDb } from '../../src/outbox/store/disk.ts';
 import { createMemoryBackend } from './memory-backend.ts';
+import { newRow } from './new-row.ts';
 import { createVirtualClock } from '../core/origin/virtual-clock.ts';
 
 // The same databases are there where the tests are run once more in one process.
@@ -17,19 +18,8 @@ const tabB: Fence = { owner: 'b', token: 'b1' };
 
 type WaitingRow = Extract<NewRow, { state: 'pending'; owner: string }>;
 
-const row = (id: string, more: Partial<WaitingRow> = {}): WaitingRow => ({
-  ...untried,
-  id,
-  handler: 'order',
-  lane: 'order',
-  version: 1,
-  variables: { sku: id },
-  createdAt: 1000,
-  state: 'pending',
-  owner: 'a',
-  nextRetryAt: 1000,
-  ...more,
-});
+const row = (id: string, more: Partial<WaitingRow> = {}): WaitingRow =>
+  newRow(id, more) as WaitingRow;
 const scoped = (id: string, more: Partial<WaitingRow> = {}): WaitingRow =>
   row(id, { scope: 'cart', blocks: 'cart', ...more });
 

@@ -91,8 +91,8 @@ export function isRedirect(thrown: unknown): boolean {
     readonly status?: number;
   };
   if (typeof digest === 'string' && digest.startsWith('NEXT_REDIRECT;')) return true;
-  const isCreated = thrown instanceof Response && thrown.headers.has('location');
-  return !!status && status >= (isCreated ? 200 : 300) && status < 400;
+  const hasLocation = thrown instanceof Response && thrown.headers.has('location');
+  return !!status && status >= (hasLocation ? 200 : 300) && status < 400;
 }
 
 /**

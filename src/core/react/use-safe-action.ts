@@ -95,8 +95,8 @@ export function useSafeAction<TState extends ActionState<unknown, unknown>>(
     event.preventDefault();
     const fields = new FormData(element, submitter);
     let isTyped = false;
-    const type = (): void => void (isTyped = true);
-    element.addEventListener('input', type);
+    const onInput = (): void => void (isTyped = true);
+    element.addEventListener('input', onInput);
     const { call, isCalled } = inTransition((sent: FormData) => action(state, sent));
     const actionForm = openActionForm(form);
     const promise = actionForm.send(fields, call, {}, reload);
@@ -119,7 +119,7 @@ export function useSafeAction<TState extends ActionState<unknown, unknown>>(
       } catch (thrown) {
         setOwn({ kind: 'thrown', thrown, after: answer });
       }
-      element.removeEventListener('input', type);
+      element.removeEventListener('input', onInput);
       setSending((count) => count - 1);
     })();
   };
