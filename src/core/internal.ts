@@ -58,6 +58,7 @@ export type { WaitingWrites } from './fetch/order/waiting-writes.ts';
 // operation
 export type { AttemptLimit } from './operation/environment.ts';
 export { reportFailure, reportOf } from './operation/error-info.ts';
+export { refuseHandedOut } from './operation/handed-out.ts';
 export {
   SteadfetchError,
   isNetworkError,
@@ -110,7 +111,6 @@ export { backoffDelay } from './policy/backoff.ts';
 export type { Decision, StopReason } from './policy/decide.ts';
 export {
   isIdempotentMethod,
-  isSafeMethod,
   type OperationFacts,
   type OperationRef,
   type RetryReason,

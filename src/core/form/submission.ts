@@ -2,6 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import { formPrefix } from '../lib/browser/tab-names.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
 import { createIdempotencyKey, whyForgotten } from '../idempotency/key.ts';
+import { refuseHandedOut, type Resolved } from '../operation/handed-out.ts';
 import {
   type Born,
   bornNow,
@@ -172,6 +173,10 @@ export class TabSubmission extends Submission {
 
   override digest(body: FixedBody): Promise<string> {
     return fingerprintOf(body);
+  }
+
+  override check(operation: Resolved): void {
+    refuseHandedOut(operation);
   }
 }
 

@@ -5,16 +5,14 @@ import {
   attemptContext,
   bindFetch,
   isNetworkError,
-  isSafeMethod,
   mayHaveTakenEffect,
+  refuseHandedOut,
   renewableAt,
-  reportFailure,
   reportOf,
   submissionExtension,
   type AttemptLimit,
   type Decision,
   type Execution,
-  type Failure,
   type FailureReport,
   type Fetches,
   type FixedBody,
@@ -272,28 +270,13 @@ export class EntryAttempt extends Owner<Operation> {
     const { mutationFn } = definition.handler;
     const run = async (...args: typeof given): Promise<unknown> => {
       const done: unknown = await mutationFn(...args);
-      this.#refuseHandedOut();
+      refuseHandedOut(this.#operation);
       return done;
     };
     const data = await this.#sender.operations.run(this.#operation, run, given, limits);
     // The handler may have swallowed our error; the request was still not sent.
     submission.refuseUnkept();
     return data;
-  }
-
-  /**
-   * Where a write was done, the handler alone judges those beside it.
-   *
-   * @throws Error if its last write has failed in a way that may pass, and a client has handed that out as its result.
-   */
-  #refuseHandedOut(): void {
-    const { errors, effects } = this.#operation;
-    const { raw } = errors;
-    const { method = 'GET' } = raw?.request ?? {};
-    if (!raw || isSafeMethod(method) || !mayPass(raw.failure) || effects.isAnyDone()) return;
-    const error = new Error('The server did not take it.');
-    reportFailure(error, raw);
-    throw error;
   }
 
   /** The fetches of a handler's context. They count the requests, and record where they go. */
@@ -375,10 +358,6 @@ export class EntryAttempt extends Owner<Operation> {
     );
   }
 }
-
-/** An answer that an app may have read and accepted, such as a 409 of its own, does not pass. */
-const mayPass = (failure: Failure): boolean =>
-  failure.processed === 'unknown' || (failure.kind === 'http' && failure.status === 429);
 
 const triedAgain: Decision = { kind: 'stop', reason: 'deadline', retryAt: undefined };
 

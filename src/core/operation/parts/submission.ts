@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { toUrl } from '../../lib/input/url.ts';
 import type { Processed } from '../../policy/outcome.ts';
+import type { Resolved } from '../handed-out.ts';
 
 /** When a key was made. */
 export interface Born {
@@ -129,6 +130,8 @@ export class Submission implements Born {
   stored(): Promise<void> | undefined {
     return undefined;
   }
+  /** Called once its mutationFn has resolved. @throws Error if that is no success. */
+  check(_operation: Resolved): void {}
 }
 
 /** The rules of an API about its keys. */

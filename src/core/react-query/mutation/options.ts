@@ -203,7 +203,12 @@ function run(
     const prepare = (): [SteadyMutationContext] => [
       attemptContext(given, bound.fetchNow(), submission, operation.attempt, signal),
     ];
-    void runLoop(instance, operation, signal, { prepare, run: call })
+    const runAttempt = async (context: SteadyMutationContext): Promise<unknown> => {
+      const data = await call(context);
+      submission.check(operation);
+      return data;
+    };
+    void runLoop(instance, operation, signal, { prepare, run: runAttempt })
       .then(resolve, fail)
       .finally(() => executions.delete(execution));
   });
