@@ -41,7 +41,7 @@ function open(server: Server, maxRetries: number) {
         .catch((error: unknown) => ({ error })),
     policy: { maxRetries },
   });
-  const onSuccess = vi.fn();
+  const onSuccess = vi.fn<() => void>();
   const form = rig.createForm({}, { ...save, onSuccess });
   rig.show(<form.Form />);
   return {
