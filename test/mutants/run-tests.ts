@@ -20,9 +20,9 @@ import {
 
 const isTest = (name: string): boolean => /\.test\.tsx?$/.test(name);
 
-/** Properties, models, servers and processes take long, and longer if they fail. They see only the mutants that all others leave. */
+/** Properties, models, servers, processes and collections of garbage take long, and longer if they fail. They see only the mutants that all others leave. */
 const isSlow = (path: string): boolean =>
-  /asyncProperty|node:child_process|node:http|startServer|chaos|storm/.test(
+  /asyncProperty|node:child_process|node:http|node:v8|startServer|chaos|storm/.test(
     readFileSync(path, 'utf8'),
   );
 
