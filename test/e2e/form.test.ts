@@ -15,7 +15,7 @@ beforeAll(async () => {
   browser = await launchBrowser({
     // A page that is not secure, as in a shop's own network: it has no crypto.subtle, and no randomUUID.
     args: ['--host-resolver-rules=MAP shop.test 127.0.0.1'],
-    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+    hasBackForwardCache: true,
   });
 });
 beforeEach(async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { count } from './count-shown.ts';
 import type { Lab } from './offline-page/main.ts';
 import { type OfflineServer, startOfflineServer } from './offline-server.ts';
-import { launch } from './open-tabs.ts';
+import { launchBrowser } from './launch.ts';
 
 declare global {
   interface Window {
@@ -35,7 +35,10 @@ const ten = Array.from({ length: 10 }, (_, index) => `/api/${index}`);
 let browser: Browser;
 let server: OfflineServer;
 beforeAll(async () => {
-  [server, browser] = await Promise.all([startOfflineServer(), launch(true)]);
+  [server, browser] = await Promise.all([
+    startOfflineServer(),
+    launchBrowser({ hasBackForwardCache: true }),
+  ]);
 });
 afterAll(async () => {
   await browser.close();

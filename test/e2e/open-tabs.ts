@@ -1,5 +1,4 @@
 import type { Browser, Page } from 'playwright';
-import { launchBrowser } from './launch.ts';
 import { startTabsServer, type TabsServer } from './tabs-server.ts';
 
 declare global {
@@ -40,11 +39,6 @@ export interface Tabs {
 
 /** Clocks of tabs that are further apart than this are not of one machine. */
 const stepMs = 100;
-
-export function launch(isWithBackForwardCache = false): Promise<Browser> {
-  const ignoreDefaultArgs = isWithBackForwardCache ? ['--disable-back-forward-cache'] : [];
-  return launchBrowser({ ignoreDefaultArgs });
-}
 
 export async function openTabs(browser: Browser): Promise<Tabs> {
   const server = await startTabsServer();

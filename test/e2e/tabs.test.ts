@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { launch, openTabs, type Tabs } from './open-tabs.ts';
+import { launchBrowser } from './launch.ts';
+import { openTabs, type Tabs } from './open-tabs.ts';
 import { startTabsServer } from './tabs-server.ts';
 
 describe('tabs of one browser, while an origin is down', () => {
@@ -8,7 +9,7 @@ describe('tabs of one browser, while an origin is down', () => {
   let tabs: Tabs;
   let pages: [Page, Page, Page];
   beforeAll(async () => {
-    browser = await launch();
+    browser = await launchBrowser();
   });
   afterAll(() => browser.close());
   beforeEach(async () => {
@@ -90,7 +91,7 @@ describe('tabs of one browser, while an origin is down', () => {
 
 describe('the back-forward cache', () => {
   test('keeps a page that shares, also when other tabs post, and the page learns what it missed', async () => {
-    const browser = await launch(true);
+    const browser = await launchBrowser({ hasBackForwardCache: true });
     const server = await startTabsServer();
     try {
       const context = await browser.newContext();

@@ -274,8 +274,7 @@ async function run(
   const network = createNetwork(randomStream(plan.seed, 'front'));
   const front = await startFront(network.fateOf);
   front.setApp(app.port);
-  // Playwright switches the back-forward cache off, which users have.
-  const browser = await launchBrowser({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+  const browser = await launchBrowser({ hasBackForwardCache: true });
   const startedAt = performance.now();
   try {
     const { results, persisted } = await play(browser, front.origin + path, plan);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import lighthouse, { desktopConfig, type RunnerResult } from 'lighthouse';
 import { chromium } from 'playwright';
-import { chromiumLaunchOptions } from '../setup/chromium.ts';
+import { chromiumLaunchOptions, findChromium } from '../setup/chromium.ts';
 import { serveFolder } from './serve.ts';
 
 // What Lighthouse says of the built demo and its docs, below a path, as on a phone and as on a desktop.
@@ -31,7 +31,7 @@ const freePort = (): Promise<number> =>
 const demo = resolve(import.meta.dirname, '../../demo/dist');
 const { url, server } = await serveFolder(demo, '/some/where/');
 const port = await freePort();
-const { args, ...options } = chromiumLaunchOptions();
+const { args, ...options } = chromiumLaunchOptions(findChromium());
 const browser = await chromium.launch({
   ...options,
   args: [...args, `--remote-debugging-port=${port}`],

@@ -2,7 +2,7 @@ import { type Browser, chromium, type Page } from 'playwright';
 import type { OutboxServer } from '../e2e/outbox-server.ts';
 import { putRows, rowsOfTheDead } from './seed-rows.ts';
 import { watchDatabase } from './watch-database.ts';
-import { chromiumLaunchOptions } from '../setup/chromium.ts';
+import { chromiumLaunchOptions, findChromium } from '../setup/chromium.ts';
 
 /** What one page with so many entries has cost. */
 export interface Measured {
@@ -28,7 +28,7 @@ const soon = (): Promise<void> => new Promise((over) => void setTimeout(over, 5)
 
 /** Opens a page with so many entries that another has left, lets it send, and submits more. */
 export async function measure(server: OutboxServer, entries: number): Promise<Measured> {
-  const browser: Browser = await chromium.launch(chromiumLaunchOptions());
+  const browser: Browser = await chromium.launch(chromiumLaunchOptions(findChromium()));
   try {
     server.clear();
     server.isHeld = true;

@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright';
 
+/** Chromium without its window and bars: it takes half the time of a whole one, and has no back-forward cache. */
+const shellPath = '/usr/bin/chromium-headless-shell';
+
 const usualPaths = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
@@ -51,9 +54,20 @@ const disabledFeatures = [
   'WebUIOmniboxPopup',
 ];
 
-/** What to pass to Playwright's `chromium.launch`, here and in Vitest's browser provider. */
-export function chromiumLaunchOptions(): { executablePath?: string; args: string[] } {
-  const executablePath = findChromium();
+/** The path of a Chromium that only runs pages, if this machine has one, else that of a whole one. */
+export function findHeadlessShell(): string | undefined {
+  return !process.env['CHROMIUM_PATH'] && existsSync(shellPath) ? shellPath : findChromium();
+}
+
+/**
+ * What to pass to Playwright's `chromium.launch`, here and in Vitest's browser provider.
+ *
+ * @param executablePath - @default one that only runs pages
+ */
+export function chromiumLaunchOptions(executablePath = findHeadlessShell()): {
+  executablePath?: string;
+  args: string[];
+} {
   return {
     ...(executablePath !== undefined && { executablePath }),
     args: [

@@ -5,7 +5,7 @@ ensurePrograms([
   {
     name: 'Chromium',
     find: findChromium,
-    packages: ['chromium', 'fonts-liberation'],
+    packages: ['chromium', 'chromium-headless-shell', 'fonts-liberation'],
     remedy:
       'Install one (for example `sudo apt-get install chromium`, or `npx playwright install chromium`), ' +
       'or set CHROMIUM_PATH to the executable of one that is installed.',
