@@ -22,7 +22,7 @@ afterAll(async () => {
   await server.close();
 });
 
-const stepMs = 100;
+const stepMs = 250;
 /** `maxPauseMs`, and more than anybody would wait. */
 const endMs = 70_000;
 const seeds = [1, 2, 3, 4, 5];

@@ -378,9 +378,11 @@ test('with less motion wanted, nothing is animated', async () => {
   expect(await visitor.page.evaluate(() => document.getAnimations().length)).toBe(0);
 });
 
-const looks = (['desktop', 'phone'] as const).flatMap((screen) =>
-  (['light', 'dark'] as const).map((colorScheme) => [screen, colorScheme] as const),
-);
+/** A scheme changes no keys, so each screen has another one. */
+const looks = [
+  ['desktop', 'light'],
+  ['phone', 'dark'],
+] as const;
 
 describe.each(looks)('on a %s in the %s scheme, by keyboard alone', (screen, colorScheme) => {
   const visit = async (hash: string): Promise<Actor> =>
