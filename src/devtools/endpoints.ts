@@ -52,7 +52,7 @@ export function endpointsOf(
     const isOut = isDown || isAllDown;
     // Where the whole origin is down, that is probed instead.
     const isProbed = isDown && !isAllDown;
-    const limitedUntil = limits.until(scopes.get(endpoint) ?? endpoint);
+    const limitedUntil = limits.until({ limitScope: scopes.get(endpoint) ?? endpoint });
     const probeAt = own && isProbed ? whenProbed(origin, own).retryAt : undefined;
     const usualLatencyMs = latency.usual.get(endpoint);
     return {

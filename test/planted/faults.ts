@@ -338,8 +338,8 @@ export const faults: readonly Fault[] = [
   fault(
     'a rate limit is forgotten with the first answer that was sent before it',
     limits,
-    'if (sentAt > this.#pausedAt) this.pausedUntil',
-    'this.pausedUntil',
+    'if (sentAt <= this.#pausedAt) return;',
+    '',
     'origin/refusals.node.test.ts',
     'origin/retry-after.test.ts',
   ),

@@ -153,14 +153,17 @@ function createRecorder({
     response: Response,
   ) => {
     const { status = 0, retryAfterMs }: FailureDetails = outcome;
-    const { operation, limitScope, api, admission } = request;
+    const { operation, endpoint, limitScope, api, admission } = request;
     const code = codeOf<RateLimitCode>(api?.rateLimit ?? rateLimit);
     if (code?.isOff) return;
     // Retry-After takes precedence (draft-ietf-httpapi-ratelimit-headers).
     const isTold = retryAfterMs !== undefined && [429, 503, 529].includes(status);
     const limit = isTold ? undefined : code?.read(response.headers, clock.now());
     if (limit) admission.allow(limitScope, limit);
-    if (isRefusal(outcome)) admission.origin.limits.refuse(limitScope, sentAt, retryAfterMs, error);
+    // The profile of an API may say that its limit is of all its URLs.
+    const resource = limitScope === endpoint ? request.resource : undefined;
+    if (isRefusal(outcome))
+      admission.origin.limits.refuse(limitScope, sentAt, retryAfterMs, error, resource);
     // A Retry-After beyond the longest wait is not believed: a server hardly knows how long its outage lasts.
     else if (isTold && retryAfterMs <= operation.policyOf(request).maxRetryAfterMs)
       admission.origin.limits.pause(limitScope, retryAfterMs, error);

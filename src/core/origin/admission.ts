@@ -100,7 +100,7 @@ export class Admission {
 
   /** Waits for a permit. If the queue is full, the wait ends at once. */
   wait(request: Ask, listener: WaitListener): Waiter {
-    const { queue, health, network, refusals } = this.origin;
+    const { queue, health, limits, network, refusals } = this.origin;
     const now = (this.#lastAskedAt = this.#forgetOld());
     const limit = isUp(this.origin, request) ? this.#limit : {};
     const { maxQueued = Infinity, queueTimeoutMs: limitMs = Infinity } = limit;
@@ -111,9 +111,9 @@ export class Admission {
     const patienceMs = queue.size >= maxQueued ? 0 : limitMs;
     const expiresAt = Math.min(request.askedAt + request.maxPauseMs, now + patienceMs);
     this.#pumpSoon();
-    const hasFailed = health.hasFailed(request);
+    const read = { hasFailed: health.hasFailed(request), isOther: limits.isOther(request) };
     const end = { expiresAt: Math.max(expiresAt, endsFrom), endsFrom };
-    return queue.add(request, { ...end, hasFailed }, listener);
+    return queue.add(request, { ...end, ...read }, listener);
   }
 
   /** Ends a wait that is no longer wanted. */

@@ -28,6 +28,8 @@ export interface Place {
   readonly risk: 0 | 1 | 2;
   /** Whether its URL has failed, as it was read before. */
   readonly hasFailed?: boolean;
+  /** Whether the limit of its scope was not told to its URL, as it was read before. */
+  readonly isOther?: boolean;
 }
 
 /** Where an attempt goes. */
@@ -79,6 +81,8 @@ export interface Waiter {
   readonly key: string;
   /** Whether its URL had failed at its start. */
   readonly hasFailed: boolean;
+  /** Whether the limit of its scope was not told to its URL then. */
+  readonly isOther: boolean;
   askedAt: number;
   expiresAt: number;
   /** The wait ends no earlier, even if it is known that the request cannot be sent. */

@@ -51,7 +51,7 @@ function endWaits(origin: Origin, now: number, send: Send): number {
   let [next, left] = [Infinity, mostInOneTask];
   for (const group of origin.queue.groups()) {
     const { waiters, shared } = group;
-    const limitedUntil = origin.limits.leastUntil(shared.limitScope);
+    const limitedUntil = origin.limits.leastUntil(shared);
     const isRefused = isTurnedAway(origin, shared);
     // An attempt waits in vain if its rate limit opens only after it expires.
     const isVain = (expiresAt: number): boolean => isRefused || limitedUntil > expiresAt;

@@ -11,7 +11,7 @@ const hasSlot = ({ inFlight, maxInFlight }: Origin): boolean => inFlight.size < 
 
 /** Whether neither the network nor a limit holds it back. */
 export const isAble = (origin: Origin, place: Place): boolean =>
-  isOnline(origin, place) && origin.limits.until(place.limitScope) === -Infinity;
+  isOnline(origin, place) && origin.limits.until(place) === -Infinity;
 
 /** Whether it waits at most for a slot or its turn. */
 export const isUp = (origin: Origin, place: Place): boolean =>
@@ -26,7 +26,7 @@ export const mayEnter = (origin: Origin, place: Place): boolean =>
 /** Whether it waits at most for its turn, which comes soon: not for the jitter after the end of a pause. */
 export const isNext = (origin: Origin, place: Place): boolean =>
   isOnline(origin, place) &&
-  origin.limits.leastUntil(place.limitScope) === -Infinity &&
+  origin.limits.leastUntil(place) === -Infinity &&
   !origin.health.downFor(place) &&
   hasSlot(origin);
 
@@ -37,7 +37,7 @@ export const isNext = (origin: Origin, place: Place): boolean =>
 export function turnAt(origin: Origin, place: Place): number {
   if (!isOnline(origin, place)) return Infinity;
   const { health, limits, slowStart } = origin;
-  const limitedUntil = limits.until(place.limitScope);
+  const limitedUntil = limits.until(place);
   if (limitedUntil > -Infinity) return limitedUntil;
   const down = health.downFor(place);
   if (down) return Math.min(down.probeAt ?? Infinity, health.passesAt(place));
@@ -66,7 +66,7 @@ export function whyPaused(origin: Origin, place: Place): Pause {
   // First, because the origin is not at fault if the device is offline.
   if (!isOnline(origin, place)) return { reason: 'offline', retryAt: network.retryAt() };
   const down = health.downFor(place);
-  const limitedUntil = limits.until(place.limitScope);
+  const limitedUntil = limits.until(place);
   if (limitedUntil === -Infinity) {
     if (!down) return { reason: 'queued', retryAt: undefined };
     const reason = isOffline(network, down) ? 'offline' : 'server-down';

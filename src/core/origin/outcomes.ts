@@ -36,7 +36,7 @@ export class Outcomes {
   /** Records how the attempt of a permit has ended. */
   record(permit: GrantedPermit, outcome: Outcome, error: unknown): void {
     const { target, sentAt, endProbe } = permit;
-    if (!isRefusal(outcome)) this.origin.limits.accept(target.limitScope, sentAt);
+    if (!isRefusal(outcome)) this.origin.limits.accept(target.limitScope, sentAt, target.resource);
     const isUnread = outcome.kind === 'network' && this.unreadable.has(target.endpoint);
     const shown = isUnread ? undefined : shownBy(outcome);
     if (shown === 'alive') return this.#recordAnswer(permit);

@@ -32,7 +32,10 @@ export function stateOf(origin: Origin): OriginState {
     return { status: 'down', ...whenProbed(origin, down), waiting };
   const scopes = queue.groups().map(({ shared }) => shared.limitScope);
   const retryAt = limits.pausedUntil(waiting > 0 ? scopes : undefined);
-  if (retryAt !== undefined || scopes.some((scope) => limits.until(scope) > -Infinity))
+  if (
+    retryAt !== undefined ||
+    queue.groups().some(({ shared }) => limits.until(shared) > -Infinity)
+  )
     return { status: 'rate-limited', retryAt, waiting };
   const status = slowStart.isUnderWay() ? 'recovering' : 'up';
   return { status, retryAt: undefined, waiting };

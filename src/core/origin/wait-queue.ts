@@ -19,7 +19,7 @@ export type Shared = Pick<
   | 'isFailFast'
   | 'priority'
 > &
-  Pick<Waiter, 'hasFailed'>;
+  Pick<Waiter, 'hasFailed' | 'isOther'>;
 
 /** The scope of the whole origin, as opposed to one endpoint. */
 export const everything = '';
@@ -231,7 +231,7 @@ export class WaitQueue {
 
   add(
     request: Ask,
-    begun: Pick<Waiter, 'expiresAt' | 'endsFrom' | 'hasFailed'>,
+    begun: Pick<Waiter, 'expiresAt' | 'endsFrom' | 'hasFailed' | 'isOther'>,
     listener: WaitListener,
   ): Waiter {
     const { endpoint, limitScope, mayBeOffline, isFailFast, priority, risk, isNew, isOnce } =
@@ -239,7 +239,7 @@ export class WaitQueue {
     // Whether it is new matters only for what is never repeated: `Health.passesAt`.
     const isFirst = isNew && risk === 2;
     const facts = [endpoint, limitScope, mayBeOffline, isFailFast, priority, risk, isFirst, isOnce];
-    const key = [...facts, begun.hasFailed].join('\n');
+    const key = [...facts, begun.hasFailed, begun.isOther].join('\n');
     const waiter = { request, listener, key, askedAt: request.askedAt, ...begun };
     this.#insert(waiter);
     return waiter;
@@ -286,10 +286,10 @@ export class WaitQueue {
   }
 
   #insert(waiter: Waiter): void {
-    const { key, request, hasFailed } = waiter;
+    const { key, request, hasFailed, isOther } = waiter;
     let group = this.#byKey.get(key);
     if (!group) {
-      group = new Group({ ...request, hasFailed });
+      group = new Group({ ...request, hasFailed, isOther });
       this.#byKey.set(key, group);
       this.#groups = undefined;
     }

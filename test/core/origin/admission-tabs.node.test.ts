@@ -63,7 +63,10 @@ describe('what a tab tells the others', () => {
       isUntold: false,
     });
     const { limits } = admission.origin;
-    expect([limits.until('a') - epochMs, limits.until('b') - epochMs]).toEqual([1625, 500]);
+    expect([
+      limits.until({ limitScope: 'a' }) - epochMs,
+      limits.until({ limitScope: 'b' }) - epochMs,
+    ]).toEqual([1625, 500]);
     expect([told, changes()]).toEqual([[], 2]);
     limits.pause('c', 1000);
     expect(told).toEqual([{ kind: 'limit', scope: 'c', forMs: 1000, remaining: 0 }]);

@@ -357,7 +357,7 @@ test('a refusal of what a user has forced leaves the pause as it was', async () 
   reach(1);
   admission.force(forced.waiter);
   forced.end(http(429));
-  expect(admission.origin.limits.until('a') - epochMs).toBe(1050);
+  expect(admission.origin.limits.until({ limitScope: 'a' }) - epochMs).toBe(1050);
 });
 
 test('what is left of a limit is less only those that are under way in it', () => {
@@ -365,7 +365,7 @@ test('what is left of a limit is less only those that are under way in it', () =
   for (const name of ['a', 'b', 'c']) enter(name);
   admission.allow('a', { remaining: 1, resetAt: epochMs + 5000 });
   expect([enter('a') !== undefined, enter('a')]).toEqual([true, undefined]);
-  expect(admission.origin.limits.until('a') - epochMs).toBe(5250);
+  expect(admission.origin.limits.until({ limitScope: 'a' }) - epochMs).toBe(5250);
 });
 
 test('a probe that has shown nothing is followed by one 2 s after it, and one that was not sent at once', async () => {

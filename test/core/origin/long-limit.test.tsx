@@ -35,8 +35,11 @@ test.each(Object.entries(longLimits))(
   async (_what, [status, headers, untilMs]) => {
     const rig = createRig({ health: {}, rateLimit: rateLimitFields() });
     const startedAt = rig.time.now();
+    // Two URLs are told, so it is a limit of all of them.
+    rig.server.plan('/reports/0', { status, headers });
     rig.server.plan('/reports/1', { status, headers });
     const first = ask(rig, '/reports/1');
+    ask(rig, '/reports/0');
     await rig.time.advance(100);
     expect(first.state).toBe(status === 200 ? 'resolved' : 'rejected');
     // A shorter limit is over before the second one has waited for a minute.
@@ -76,9 +79,12 @@ const hour = { status: 429, headers: { 'retry-after': '3600' } };
 
 test("a long limit is no other endpoint's, and a request that waits already ends with its time", async () => {
   const rig = createRig({ health: {} });
-  rig.server.plan('/reports/1', { status: 429, headers: { 'retry-after': '5' } });
+  const soon = { status: 429, headers: { 'retry-after': '5' } };
+  rig.server.plan('/reports/0', soon);
+  rig.server.plan('/reports/1', soon);
   rig.server.plan('/reports/2', { ...hour, afterMs: 1000 });
   const late = ask(rig, '/reports/2');
+  ask(rig, '/reports/0');
   ask(rig, '/reports/1');
   await rig.time.advance(100);
   const waiting = ask(rig, '/reports/3');
@@ -111,6 +117,8 @@ test('a poll sends one request in each penalty, in a hidden page, too', async ()
 test('a press of Retry now goes whatever is known of the limit, and ends it where it is answered', async () => {
   const rig = createRig({ health: {} });
   rig.server.plan('/reports/1', hour, hour);
+  rig.server.plan('/reports/0', hour);
+  ask(rig, '/reports/0');
   const Report = (): ReactElement => {
     const { status } = useQuery({
       queryKey: ['report'],
@@ -123,10 +131,13 @@ test('a press of Retry now goes whatever is known of the limit, and ends it wher
   await rig.time.advance(100);
   act(() => container.querySelector('button')?.click());
   await rig.time.advance(100);
-  expect([container.textContent, rig.server.times()]).toEqual(['error', [0, 100]]);
+  expect([container.textContent, rig.server.times('/reports/1')]).toEqual(['error', [0, 100]]);
   expect((await askOnce(rig, '/reports/2')).state).toBe('rejected');
   act(() => container.querySelector('button')?.click());
   await rig.time.advance(100);
-  expect([container.textContent, rig.server.times()]).toEqual(['success', [0, 100, 200]]);
+  expect([container.textContent, rig.server.times('/reports/1')]).toEqual([
+    'success',
+    [0, 100, 200],
+  ]);
   expect((await askOnce(rig, '/reports/2')).state).toBe('resolved');
 });

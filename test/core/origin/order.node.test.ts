@@ -35,7 +35,7 @@ function orderOf(
 ): string[] {
   const queue = new WaitQueue();
   const names = new Map<unknown, string>();
-  const begun = { expiresAt: Infinity, endsFrom: 0, hasFailed: false };
+  const begun = { expiresAt: Infinity, endsFrom: 0, hasFailed: false, isOther: true };
   for (const [name, ask] of asks)
     names.set(queue.add({ ...usual, id: ++lastId, ...ask }, begun, nobody), name);
   const order: string[] = [];

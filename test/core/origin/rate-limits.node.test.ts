@@ -16,8 +16,8 @@ function openLimits(...draws: readonly number[]) {
     limits,
     messages,
     reach: (at: number) => clock.advance(at - clock.elapsed()),
-    until: (scope = 'a') => since(limits.until(scope)),
-    leastUntil: (scope = 'a') => since(limits.leastUntil(scope)),
+    until: (scope = 'a') => since(limits.until({ limitScope: scope })),
+    leastUntil: (scope = 'a') => since(limits.leastUntil({ limitScope: scope })),
     pausedUntil: (...scopes: string[]) =>
       since(limits.pausedUntil(scopes.length > 0 ? scopes : undefined)),
     /** Sends a request. `waiting`: how many more wait for each scope. */

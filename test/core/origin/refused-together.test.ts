@@ -13,13 +13,13 @@ function openLimits(clock = createVirtualClock()) {
   const limits = new RateLimits(clock, half, (message) => void messages.push(message));
   /** The scopes that wait at present. */
   const waiting = (...scopes: readonly string[]): string =>
-    scopes.filter((scope) => limits.until(scope) > clock.now()).join('');
+    scopes.filter((scope) => limits.until({ limitScope: scope }) > clock.now()).join('');
   /** Sends a request, and has it refused at once. */
   const refuse = (...scopes: readonly string[]): void =>
     scopes.forEach((scope) => limits.refuse(scope, clock.now(), undefined));
   /** Sends a request as soon as it may go. @returns how long that took. */
   const send = (scope: string): number => {
-    const waitMs = Math.max(0, limits.until(scope) - clock.now());
+    const waitMs = Math.max(0, limits.until({ limitScope: scope }) - clock.now());
     clock.advance(waitMs);
     limits.spend(scope, () => 0);
     return waitMs;
@@ -107,15 +107,17 @@ describe('endpoints that are refused without a time', () => {
     refuse('a', 'b', 'c');
     for (const round of [1, 2]) {
       for (let count = 0; count < 10; count++) answer(round === 1 ? 'b' : 'c');
-      expect(limits.until('a')).toBe(limits.until('b'));
+      expect(limits.until({ limitScope: 'a' })).toBe(limits.until({ limitScope: 'b' }));
       send('a');
       clock.advance(50);
       refuse('a');
     }
     // It has a limit of its own from now on, however often it is refused.
-    const before = limits.until('b');
+    const before = limits.until({ limitScope: 'b' });
     for (let round = 0; round < 3; round++) refuse('a');
-    expect([limits.until('b'), limits.until('a') > before]).toEqual([before, true]);
+    expect([limits.until({ limitScope: 'b' }), limits.until({ limitScope: 'a' }) > before]).toEqual(
+      [before, true],
+    );
     clock.advance(2000);
     refuse('a');
     expect(waiting('a', 'b', 'c')).toBe('a');
@@ -131,7 +133,7 @@ describe('endpoints that are refused without a time', () => {
       send('a');
       clock.advance(50);
       refuse('a');
-      expect(limits.until('a')).toBe(limits.until('b'));
+      expect(limits.until({ limitScope: 'a' })).toBe(limits.until({ limitScope: 'b' }));
     }
   });
 

@@ -20,7 +20,7 @@ function queueOf(count: number, maxPauseMs = Infinity, endpoint = 'a', queue = n
         askedAt: epochMs,
         maxPauseMs,
       },
-      { expiresAt: epochMs + maxPauseMs, endsFrom: 0, hasFailed: false },
+      { expiresAt: epochMs + maxPauseMs, endsFrom: 0, hasFailed: false, isOther: true },
       { onPause() {}, take() {} },
     );
   return queue;

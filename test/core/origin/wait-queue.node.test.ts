@@ -37,7 +37,7 @@ function openQueue() {
   ): Waiter => {
     const waiter = queue.add(
       { ...usual, ...own },
-      { expiresAt: 61_000, endsFrom: 0, hasFailed: false, ...begun },
+      { expiresAt: 61_000, endsFrom: 0, hasFailed: false, isOther: true, ...begun },
       {
         onPause({ reason }) {
           told.push(`${name}: ${reason}`);

@@ -92,7 +92,7 @@ export class Route {
     const trialAt = this.#trialAt;
     this.#trialAt = Infinity;
     const isSlowByNature = failure.kind === 'timeout' && health.isBroken(endpoint);
-    const limitedMs = Math.ceil(limits.until(at.limitScope) - nowMs);
+    const limitedMs = Math.ceil(limits.until(at) - nowMs);
     return {
       // A known rate limit is waited for until the deadline, however often it refuses. A probe is sent for
       // all who wait, so it is not a retry of this operation. An endpoint that times out while the rest of

@@ -21,6 +21,11 @@ export class RateLimit {
   /** The failure that has paused it; undefined where another tab has told of it. */
   cause: unknown;
   readonly pace: Pace;
+  /** The only URL that it was told to; undefined where it was told to several, or to none. */
+  only: string | undefined;
+  #isOfAll = false;
+  /** A request to another URL is to show whether the pause holds there, too, or has shown that it does not. */
+  #trial: 'under way' | 'accepted' | undefined;
   #pausedAt = 0;
   #sentAt = -Infinity;
   /** When the first of the recent messages of other tabs arrived. */
@@ -50,7 +55,17 @@ export class RateLimit {
     return now >= Math.max(paused, advised, this.resetAt) && this.pace.isOver(now);
   }
 
-  pause(now: number, ms: number, cause?: unknown): void {
+  /** Whether other URLs pass, because the pause was told to one alone: one of them is tried first. */
+  get isOfOne(): boolean {
+    return this.only !== undefined && this.#trial !== 'under way';
+  }
+
+  /** @param resource - The one URL that it is told to. @default all of its scope */
+  pause(now: number, ms: number, cause?: unknown, resource?: string): void {
+    this.only ??= resource;
+    this.#isOfAll ||= resource === undefined || resource !== this.only;
+    if (this.#isOfAll) this.only = undefined;
+    this.#trial = undefined;
     this.cause = cause ?? this.cause;
     const lateMs = Math.min(ms * lateShare, latestMs) * this.#shareOf();
     this.#pausedAt = now;
@@ -59,10 +74,13 @@ export class RateLimit {
   }
 
   /** Records an answer, other than a refusal, to a request sent at `sentAt`. */
-  accept(now: number, sentAt: number): void {
+  accept(now: number, sentAt: number, resource?: string): void {
     this.pace.accept(now, sentAt);
+    if (sentAt <= this.#pausedAt) return;
     // A request that a user forced during the pause was accepted, so the pause is over.
-    if (sentAt > this.#pausedAt) this.pausedUntil = this.leastUntil = -Infinity;
+    if (this.only === undefined || resource === this.only)
+      this.pausedUntil = this.leastUntil = -Infinity;
+    else this.#trial = 'accepted';
   }
 
   /** Records how many requests the window has left. Within a window the number only falls: answers may overtake. */
@@ -88,6 +106,7 @@ export class RateLimit {
       this.pace.spread(now, Math.min(longestGapMs, Math.max(shortestGapMs, gapMs)));
     }
     this.#sentAt = now;
+    if (this.holds(now)) this.#trial ??= 'under way';
     const dueAt = Math.min(now, this.dueAt());
     this.take(now);
     this.pace.spend(now, dueAt, random);

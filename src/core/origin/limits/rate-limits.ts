@@ -1,9 +1,13 @@
 import type { Clock, Random } from '../../lib/clock.ts';
 import type { TabMessage } from '../../tabs/leader.ts';
+import type { Place } from '../ask.ts';
 import { RateLimit } from './rate-limit.ts';
 
 /** A future time as it is; `-Infinity` for a past one. */
 const ahead = (at: number, now: number): number => (now < at ? at : -Infinity);
+
+/** The facts of a request that a limit checks. */
+type Limited = Pick<Place, 'limitScope' | 'resource' | 'isOther'>;
 
 /** The rate limits that a server has announced or shown, by scope. Scopes that are refused together share one. */
 export class RateLimits {
@@ -29,25 +33,34 @@ export class RateLimits {
     this.#post({ kind: 'limit', scope, forMs: retryAfterMs, remaining: 0 });
   }
 
-  /** Records a 429 to a request sent at `sentAt`, with its Retry-After if it had one. */
-  refuse(scope: string, sentAt: number, retryAfterMs: number | undefined, cause?: unknown): void {
+  /**
+   * Records a 429 to a request sent at `sentAt`, with its Retry-After if it had one. `resource`: the URL that it was
+   * sent to, where others of its scope may have limits of their own.
+   */
+  refuse(
+    scope: string,
+    sentAt: number,
+    retryAfterMs: number | undefined,
+    cause?: unknown,
+    resource?: string,
+  ): void {
     const now = this.#clock.now();
     const isUntold = retryAfterMs === undefined;
     const isNewMember = isUntold && this.#regroup(scope, sentAt);
     const limit = isUntold ? this.#of(scope) : this.#ownOf(scope);
     const leastMs = retryAfterMs ?? (limit.remaining <= 0 ? Math.max(0, limit.resetAt - now) : 0);
     const pauseMs = limit.pace.refuse(now, sentAt, leastMs);
-    limit.pause(now, Math.max(leastMs, pauseMs), cause);
+    limit.pause(now, Math.max(leastMs, pauseMs), cause, isUntold ? undefined : resource);
     if (pauseMs === 0 && !isNewMember) return;
     const leftMs = pauseMs || limit.pausedUntil - now;
     this.#post({ kind: 'pace', scope, isUntold, ...limit.pace.toMessage(leftMs) });
   }
 
   /** Records any other answer to a request sent at `sentAt`. */
-  accept(scope: string, sentAt: number): void {
+  accept(scope: string, sentAt: number, resource?: string): void {
     const limit = this.known.get(scope);
     if (!limit) return;
-    limit.accept(this.#clock.now(), sentAt);
+    limit.accept(this.#clock.now(), sentAt, resource);
     if (this.#isShared(scope)) this.#together.accept(scope);
   }
 
@@ -89,18 +102,23 @@ export class RateLimits {
     return this.known.get(scope)?.cause;
   }
 
-  /** Until when requests wait; `-Infinity` if none has to. */
-  until(scope: string): number {
-    const limit = this.known.get(scope);
+  /** Until when a request waits; `-Infinity` if it need not. */
+  until(place: Limited): number {
+    const limit = this.#limitOf(place);
     return limit ? ahead(limit.dueAt(), this.#clock.now()) : -Infinity;
   }
 
   /** The same without the jitter that spreads requests after a pause. */
-  leastUntil(scope: string): number {
-    const limit = this.known.get(scope);
+  leastUntil(place: Limited): number {
+    const limit = this.#limitOf(place);
     if (!limit) return -Infinity;
     const now = this.#clock.now();
     return ahead(Math.max(limit.leastUntil, limit.pace.leastUntil(now)), now);
+  }
+
+  /** Whether its URL is another one than that to which the limit of its scope was told. */
+  isOther({ limitScope, resource }: Limited): boolean {
+    return resource !== undefined && resource !== this.known.get(limitScope)?.only;
   }
 
   /** When the first pause of these scopes ends, for display; undefined without a pause. @default all scopes */
@@ -132,6 +150,13 @@ export class RateLimits {
     this.#shared ??= this.#create(now, together.length);
     for (const one of joining) this.known.set(one, this.#shared);
     return true;
+  }
+
+  /** The limit that holds a request back. One of another URL alone does not. */
+  #limitOf(place: Limited): RateLimit | undefined {
+    const { limitScope, isOther = this.isOther(place) } = place;
+    const limit = this.known.get(limitScope);
+    return isOther && limit?.isOfOne ? undefined : limit;
   }
 
   #isShared(scope: string): boolean {

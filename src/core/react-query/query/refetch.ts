@@ -231,7 +231,7 @@ export function refetchWhenBack(
       if (waiting) refetchIf(waiting, isFailed(waiting));
     });
   };
-  const limitedMs = at.admission.origin.limits.until(at.limitScope) - clock.now();
+  const limitedMs = at.admission.origin.limits.until(at) - clock.now();
   if (operation.route.down())
     watchRecovery(query, operation, byQuery, isFailed, (failed) => void refetchSoon(failed));
   else if (limitedMs > 0 && limitedMs <= maxLimitMs && !isServer()) {
