@@ -55,7 +55,7 @@ export class QueryPauses {
    */
   showKnown(query: Query, operation: Operation): void {
     const { at } = operation.route;
-    if (query.state.data === undefined || query.state.fetchFailureCount > 0 || !at) return;
+    if (query.state.data === undefined || operation.attempt > 1 || !at) return;
     if (!isTrouble(at.admission.whyPaused(at).reason)) return;
     setFetchStatus(query, 'paused');
     queueMicrotask(() => this.show(query, operation));
