@@ -79,7 +79,9 @@ function takeGranted(
 
 function readFailure(error: unknown, nowMs: number): Failure & FailureDetails {
   try {
-    return readForeign(error as Foreign, nowMs).failure;
+    const { failure } = readForeign(error as Foreign, nowMs);
+    // Of a fetch that it has cancelled itself, React Query asks nothing. Any other abort is of a request within it.
+    return failure.kind === 'aborted' ? failures.error : failure;
   } catch {
     // A getter of the error threw: then nothing is known.
     return failures.error;
@@ -167,7 +169,7 @@ export function retryPolicy(options: RetryPolicyOptions = {}): RetryPair {
     const isOver = !reason || isAtEnd(reason, retriedFor, wanted);
     const isLate = !isOwed(operation, { deadlineMs }) && delayMs > startedAt + deadlineMs - nowMs;
     const isTooLong = failureCount >= maxRetries || retryAfterMs > maxRetryAfterMs;
-    if (isOver || isLate || isTooLong || failure.kind === 'aborted') return undefined;
+    if (isOver || isLate || isTooLong) return undefined;
     granted.add({
       failureCount: failureCount + 1,
       startedAt,

@@ -161,6 +161,40 @@ describe('createSteadfetch({ observe: observeOnly() })', () => {
     expect(observed.seen).toEqual(alone.seen);
   });
 
+  test.each([
+    [false, undefined],
+    [true, undefined],
+    [true, 2],
+  ])(
+    'nor of a query that is disabled within its wait: observed %s, with a retry of its own: %s',
+    async (isObserved, retry) => {
+      const time = virtualTime(vi);
+      const startedAt = time.now();
+      const steady = isObserved && createSteadfetch({ observe: observeOnly() });
+      const client = new QueryClient(steady ? { defaultOptions: steady.defaultOptions } : {});
+      const times: number[] = [];
+      const options = (enabled: boolean) => ({
+        queryKey: ['it'],
+        enabled,
+        ...(retry !== undefined && { retry }),
+        queryFn: () => {
+          times.push(time.now() - startedAt);
+          throw new Error('no');
+        },
+      });
+      const observer = new QueryObserver(client, options(true));
+      observer.subscribe(() => {});
+      await time.advance(100);
+      observer.setOptions(options(false));
+      await time.advance(60_000);
+      expect(times).toEqual([0, 1000, 3000, 7000].slice(0, (retry ?? 3) + 1));
+      expect(observer.getCurrentResult().status).toBe('error');
+      client.clear();
+      if (steady) steady.dispose();
+      time.restore();
+    },
+  );
+
   /** What it reports, what then happens when it is switched on, and when either sees the end of the outage. */
   const compare = async (outage: Outage, liveMs: number) => {
     const observed = await run(outage, { observe: observeOnly() }, liveMs);

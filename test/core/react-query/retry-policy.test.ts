@@ -1,4 +1,10 @@
-import { environmentManager, QueryClient, QueryObserver } from '@tanstack/react-query';
+import {
+  CancelledError,
+  environmentManager,
+  QueryClient,
+  type QueryFunction,
+  QueryObserver,
+} from '@tanstack/react-query';
 import { decide, type Failure, type OperationFacts, presets } from 'steadfetch';
 import { retryPolicy, type RetryPolicyOptions } from 'steadfetch/policy';
 import { virtualTime } from 'steadfetch/testing';
@@ -83,6 +89,40 @@ describe('with retryPolicy()', () => {
     test('is not retried after a Retry-After beyond maxRetryAfterMs', async () => {
       expect(await open().timesOf([fail(429, { 'retry-after': '61' })])).toEqual([0]);
     });
+  });
+
+  test.each([
+    ["axios' error of a cancelled request", Object.assign(new Error(), { code: 'ERR_CANCELED' })],
+    ['one with that as its cause', new Error('it', { cause: { code: 'ERR_CANCELED' } })],
+    ['an AbortError', new DOMException('it', 'AbortError')],
+    ["axios' error of a broken request", Object.assign(new Error(), { code: 'ECONNABORTED' })],
+    ['the reason of an abort', 'replaced'],
+  ])(
+    '%s is retried as by React Query: the app has aborted a request, and not the query',
+    async (_, error) => {
+      const shouldRetry = vi.fn<() => undefined>();
+      const opened = open({ shouldRetry });
+      expect(await opened.timesOf(times(9, error))).toEqual([0, 1025, 3075, 7175]);
+      expect(shouldRetry).toHaveBeenCalledTimes(4);
+    },
+  );
+
+  test('a query that is cancelled in its request, or in its wait, is not asked for again', async () => {
+    const opened = open();
+    const cancelled = async (key: string, queryFn: QueryFunction, afterMs: number) => {
+      const asked = vi.fn<QueryFunction>(queryFn);
+      const fetching = opened.client.fetchQuery({ queryKey: [key], queryFn: asked });
+      const ended = fetching.catch((error: unknown) => error);
+      await opened.time.advance(afterMs);
+      await opened.client.cancelQueries({ queryKey: [key] });
+      await opened.time.advance(60_000);
+      expect(await ended).toBeInstanceOf(CancelledError);
+      return asked.mock.calls.length;
+    };
+    const hang: QueryFunction = ({ signal }) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    expect(await cancelled('request', hang, 100)).toBe(1);
+    expect(await cancelled('wait', () => Promise.reject(new Error('no')), 100)).toBe(1);
   });
 
   test('it decides as decide() does for a query of another client', () => {

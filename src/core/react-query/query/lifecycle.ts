@@ -110,11 +110,14 @@ export class Lifecycle {
     if (type === 'removed') {
       record.endWatch();
       endIfActive(operation, 'cancelled');
-    } else if (type === 'updated' && query.state.fetchStatus === 'idle') {
+    } else if (type === 'updated') {
       const { action } = event;
       const isFailure = action.type === 'error' && !(action.error instanceof CancelledError);
-      if (operation && isFailure) refetchWhenBack(query, operation, this.#context);
-      endIfActive(operation, isFailure ? 'failed' : 'cancelled');
+      if (action.type === 'error' || (action.type === 'success' && !action.manual)) {
+        record.endFetch();
+        if (operation && isFailure) refetchWhenBack(query, operation, this.#context);
+        endIfActive(operation, isFailure ? 'failed' : 'cancelled');
+      } else if (query.state.fetchStatus === 'idle') endWithFetch(query, record);
     } else if (type === 'observerAdded') operation?.pauses.each('renew');
     else if (type === 'observerRemoved') {
       record.removeObserver(query);
@@ -122,6 +125,17 @@ export class Lifecycle {
     }
     dropIfDisabled(query, record);
   }
+}
+
+/**
+ * Ends the operation of a query that is idle: at once if its fetch is over, as after a cancel. Another tab, or devtools,
+ * may have overwritten the state of the query: then the fetch goes on.
+ */
+function endWithFetch(query: Query, record: QueryRecord): void {
+  const { operation } = record;
+  const end = (): void => endIfActive(operation, 'cancelled');
+  if (record.isItsFetch(query)) void query.promise?.then(end, end);
+  else end();
 }
 
 function endIfActive(operation: Operation | undefined, result: OperationResult): void {
@@ -135,11 +149,11 @@ function dropIfLeft(query: Query, operation: Operation | undefined): void {
   operation.end('cancelled');
 }
 
-/** Cancels a waiting fetch whose query was disabled. React Query would continue with its retries. */
+/** Cancels a paused fetch whose query was disabled. One that waits for its retry is cancelled at the end of the wait, because it may be enabled again by then. */
 function dropIfDisabled(query: Query, record: QueryRecord): void {
-  const kind = record.operation?.phase.kind;
-  if (!record.isDisabled(query) || query.state.fetchStatus === 'idle') return;
-  if (kind === 'waiting' || kind === 'paused') void query.cancel({ revert: true });
+  const isPaused = record.operation?.phase.kind === 'paused';
+  if (record.isDisabled(query) && isPaused && query.state.fetchStatus !== 'idle')
+    void query.cancel({ revert: true });
 }
 
 const isFetching = ({ state }: Query): boolean => state.fetchStatus !== 'idle';

@@ -4,7 +4,7 @@ import { createAlarm } from '../../lib/timer.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { PauseReason } from '../../policy/outcome.ts';
 import type { QueryRecord, QueryRecords } from './records.ts';
-import { ownWaitMs, retriesAlone, retryTimes } from './react-query-alone.ts';
+import { ownWaitMs, retryTimes } from './react-query-alone.ts';
 
 /** The last retry gets this long for its answer. */
 const lastProbeMs = 100;
@@ -44,7 +44,8 @@ export class QueryPauses {
     const waitMs = ownWaitMs(query, operation);
     const down = operation.route.down();
     if (waitMs === undefined || !down) return;
-    const aloneUntil = operation.attempt > retriesAlone(operation) ? nowMs : undefined;
+    const isLast = operation.attempt > retryTimes(query, operation).length;
+    const aloneUntil = isLast ? nowMs : undefined;
     if (nowMs + waitMs > this.#endsAt(query, operation, 'server-down', aloneUntil))
       operation.errors.recordExpiry(down.admission.whyPaused(down).retryAt);
   }
@@ -55,7 +56,7 @@ export class QueryPauses {
    */
   showKnown(query: Query, operation: Operation): void {
     const { at } = operation.route;
-    if (query.state.data === undefined || query.state.fetchFailureCount > 0 || !at) return;
+    if (query.state.data === undefined || operation.attempt > 1 || !at) return;
     if (!isTrouble(at.admission.whyPaused(at).reason)) return;
     setFetchStatus(query, 'paused');
     queueMicrotask(() => this.show(query, operation));

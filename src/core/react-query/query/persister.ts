@@ -52,6 +52,15 @@ export function createPersister(shared: PersisterContext, inner?: InnerPersister
     query: Query,
   ): Promise<T> => {
     const record = byQuery.of(query);
+    // A query that was disabled meanwhile is retried no more, unless React Query decides that alone.
+    if (
+      record.isItsFetch(query) &&
+      record.isDisabled(query) &&
+      instanceBehind(query.options.retry)
+    ) {
+      void query.cancel({ revert: true });
+      return Promise.reject(record.operation?.errors.lastError);
+    }
     const begun = read(shared, record, inner, queryFn, context, query);
     const { operation } = record;
     if (!operation || query.state.data === undefined) return begun;
@@ -198,18 +207,21 @@ function nextAttempt(
   client: QueryClient,
   isInfinite: boolean,
 ): Operation {
+  const before = record.operation;
+  if (before && record.isItsFetch(query)) {
+    before.next();
+    return before;
+  }
+  lifecycle.meet(client);
   const { fetchFailureCount, fetchFailureReason } = query.state;
   // A fetch that the server has begun fails once before the persister is called.
-  const before = record.operation;
-  const isRetry = fetchFailureCount > 0;
-  const known = before ?? (isRetry ? operationOf(reportOf(fetchFailureReason, 0)) : undefined);
-  if (!before || !isRetry) lifecycle.meet(client);
-  // A new fetch starts with no failure.
-  if (isRetry && known && known.attempt === fetchFailureCount) {
-    known.next();
-    if (!before) record.begin(known, query);
-    return known;
+  const begun = fetchFailureCount > 0 ? operationOf(reportOf(fetchFailureReason, 0)) : undefined;
+  if (begun?.attempt === fetchFailureCount) {
+    begun.next();
+    record.begin(begun, query);
+    return begun;
   }
+  const known = before ?? begun;
   known?.end('superseded');
   const policy = ownPolicy(query.options);
   const operation = operations.begin(
@@ -223,6 +235,7 @@ function nextAttempt(
       isWish: !known?.isUrged && isWish(query, known),
       // A retry continues at the page that has failed.
       isResumed: isInfinite,
+      within: operations.current?.ref.id,
       endsWithOwner: !isServer() && !instanceBehind(query.options.retry),
     },
     query.queryKey,

@@ -9,21 +9,24 @@ const longestRetryMs = 30_000;
 const answerMs = 50;
 /** As many retries as React Query alone makes by default; it gives up after 7 s. */
 const leastRetries = 3;
-/** With more retries, React Query waits longer than any pause of ours. */
+/** With more retries by its own `retryDelay`, React Query waits longer than any pause of ours. */
 const mostRetries = 10;
-
-/** How often React Query alone would retry. */
-export const retriesAlone = (operation: Operation): number =>
-  Math.max(leastRetries, Math.min(mostRetries, operation.policyOf({}).maxRetries));
+/** Further retries count until then. With a short `retryDelay` of the app there are many of them. */
+const longestMs = 60_000;
 
 /** The times at which React Query alone would retry, by the query's own `retryDelay` if it has one. At the last it gives up. */
 export function retryTimes({ options: { retryDelay } }: Query, operation: Operation): number[] {
   const own = instanceBehind(retryDelay) ? undefined : retryDelay;
-  let at = operation.ref.startedAt;
-  return Array.from({ length: retriesAlone(operation) }, (_, retry) => {
+  const { startedAt } = operation.ref;
+  const { maxRetries } = operation.policyOf({});
+  const least = Math.max(leastRetries, Math.min(mostRetries, maxRetries));
+  const times: number[] = [];
+  for (let at = startedAt; ;) {
+    const retry = times.length;
+    if (retry >= least && (retry >= maxRetries || at - startedAt > longestMs)) return times;
     at += answerMs + (ownMs(own, retry, operation) ?? usualMs(retry));
-    return at;
-  });
+    times.push(at);
+  }
 }
 
 /** How long the query's own `retryDelay` waits after the latest failure; undefined without one. */

@@ -20,6 +20,8 @@ export class QueryRecord {
   /** The newest operation. */
   operation: Operation | undefined;
   fallback: ShownFallback | undefined;
+  /** React Query's promise of the fetch that the operation is. The state of a query is no proof: `hydrate`, devtools and other tabs overwrite it. */
+  #fetch: Query['promise'];
   /** An enabled component has observed the query during its newest operation. */
   #wasActive = false;
   #endWatch: (() => void) | undefined;
@@ -57,7 +59,18 @@ export class QueryRecord {
   /** A fetch begins or continues with this operation. */
   begin(operation: Operation, query: Query): void {
     this.operation = operation;
+    this.#fetch = query.promise;
     this.#wasActive = query.isActive();
+  }
+
+  /** Whether the query still runs the fetch that the newest operation is. */
+  isItsFetch({ promise }: Query): boolean {
+    return promise !== undefined && promise === this.#fetch;
+  }
+
+  /** The fetch is over. Its promise would keep its data. */
+  endFetch(): void {
+    this.#fetch = undefined;
   }
 
   /** Whether an enabled component observed the newest operation, and only disabled ones are left. */

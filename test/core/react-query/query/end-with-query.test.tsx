@@ -84,7 +84,7 @@ describe('the end of a query that ends in a wait is told at once', () => {
     await rig.time.advance(10_000);
     expect(story(rig)).toEqual([
       ...waiting,
-      '100 1 operation:end cancelled',
+      '100 1 operation:end superseded',
       '100 2 operation:start',
       '100 2 attempt:start',
       '100 2 attempt:end',

@@ -358,6 +358,61 @@ describe('a query that is disabled', () => {
     expect(observer.getCurrentResult().status).toBe('success');
   });
 
+  test.each([
+    ['once', [100]],
+    ['in each wait', [10, 600, 2000]],
+    ['again and again', Array.from({ length: 20 }, (_, index) => 20 * index + 5)],
+  ])(
+    'and enabled again %s within its waits has its requests when it had them otherwise',
+    async (_when, times) => {
+      const rig = createRig();
+      rig.server.plan(path, ...failures(3));
+      const observer = new QueryObserver(rig.client, options(rig, true));
+      observer.subscribe(() => {});
+      for (const [index, at] of times.entries()) {
+        const gapMs = (times[index + 1] ?? at + 20) - at;
+        await rig.time.advance(at - rig.elapsed());
+        act(() => observer.setOptions(options(rig, false)));
+        await rig.time.advance(Math.min(gapMs / 2, 300));
+        act(() => observer.setOptions(options(rig, true)));
+      }
+      await rig.time.advance(10_000);
+      expect(rig.server.times()).toEqual([0, 500, 1500, 3500]);
+      expect(observer.getCurrentResult().status).toBe('success');
+    },
+  );
+
+  test('in its wait shows that, as with React Query alone, and is idle at its end', async () => {
+    const rig = createRig();
+    rig.server.plan(path, 503);
+    const observer = new QueryObserver(rig.client, options(rig, true));
+    observer.subscribe(() => {});
+    await rig.time.advance(100);
+    act(() => observer.setOptions(options(rig, false)));
+    await rig.time.advance(399);
+    expect(observer.getCurrentResult().fetchStatus).toBe('fetching');
+    await rig.time.advance(1);
+    expect(observer.getCurrentResult()).toMatchObject({ status: 'pending', fetchStatus: 'idle' });
+    expect(rig.events.at(-1)).toMatchObject({ type: 'operation:end', result: 'cancelled' });
+    act(() => observer.setOptions(options(rig, true)));
+    await rig.time.advance(0);
+    expect(rig.server.times()).toEqual([0, 500]);
+  });
+
+  test('in its wait, and asked for by hand, is fetched', async () => {
+    const rig = createRig();
+    const observer = new QueryObserver(rig.client, options(rig, true));
+    observer.subscribe(() => {});
+    await rig.time.advance(0);
+    rig.server.plan(path, 503);
+    void observer.refetch();
+    await rig.time.advance(100);
+    act(() => observer.setOptions(options(rig, false)));
+    const refetched = observer.refetch();
+    await rig.time.advance(0);
+    expect((await refetched).data).toBe('GET /items/1 3');
+  });
+
   test('by skipToken sends nothing more', async () => {
     const rig = createRig({ health: {}, apis });
     rig.server.plan(path, ...failures(60));
