@@ -215,13 +215,14 @@ export class KnownErrors {
     route: Route,
     nowMs: number,
   ): Decision {
-    const policy = operation.policyOf(report.request);
+    const { failure, request } = report;
+    const policy = operation.policyOf(request);
     const expired = this.#expired;
     const decision: Decision =
       expired && isFrom(error, expired.error)
         ? { kind: 'stop', reason: 'paused-too-long', retryAt: expired.retryAt }
         : this.#decideBy(operation, shared, report, policy, route, nowMs);
-    this.recordDecision(operation, error, report, decision);
+    this.#recordDecision(operation, error, report, decision, failure, policy.maxRetries);
     if (decision.kind === 'retry') {
       this.retriedFor = this.retriedFor.concat(decision.reason);
       this.previousBackoffMs = decision.backoffMs;
@@ -268,18 +269,20 @@ export class KnownErrors {
   /** Ends the operation with this error, because the user cancelled it. */
   recordCancel(operation: Failed, error: unknown, report: FailureReport): Decision {
     const decision: Decision = { kind: 'stop', reason: 'cancelled', retryAt: undefined };
-    return this.recordDecision(operation, error, report, decision, failures.aborted);
+    const { maxRetries } = operation.policyOf(report.request);
+    this.#recordDecision(operation, error, report, decision, failures.aborted, maxRetries);
+    return decision;
   }
 
-  /** Records a decision on the error and in the effects of the operation, and emits it. @returns the same decision. */
-  recordDecision(
+  /** Records a decision on the error and in the effects of the operation, and emits it. */
+  #recordDecision(
     operation: Failed,
     error: unknown,
     report: FailureReport,
     decision: Decision,
-    failure: Failure = report.failure,
-  ): Decision {
-    const { maxRetries } = operation.policyOf(report.request);
+    failure: Failure,
+    maxRetries: number,
+  ): void {
     this.decision = decision;
     this.lastError = error;
     const { method, url } = report.request ?? {};
@@ -295,7 +298,6 @@ export class KnownErrors {
         : own;
     this.keep(error, { ...report, failure: shown, operation, decision });
     operation.emit({ type: 'decision', failure, decision, error, method, url, maxRetries });
-    return decision;
   }
 
   /** Keeps a report on its error or, if the error is the caller's abort reason, here. */
