@@ -1,4 +1,4 @@
-import { createSteadfetch, profiles, retry } from 'steadfetch';
+import { createSteadfetch, createIdempotencyKey, profiles, retry } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { noOrigin } from '../../setup/no-origin.ts';
 import { fakeServer, hang, type Handler, origin } from './fake-server.ts';
@@ -106,5 +106,83 @@ describe('a write that hangs', () => {
     const result = observe(create(server.fetch).json(url, { method: 'POST' }));
     await vi.advanceTimersByTimeAsync(15_000);
     expect(result).toMatchObject({ state: 'resolved', value: 'done' });
+  });
+});
+
+describe('a write with a key at a server that says 409 while its first request runs', () => {
+  const apis = [{ match: origin, idempotency: profiles.draft }];
+
+  /** Runs it once, for so long. Until then its key is answered 409, with these headers. */
+  const running =
+    (ms: number, headers: HeadersInit): Handler =>
+    () => {
+      const untilMs = (doneAt ??= Date.now() + ms);
+      if (isBegun && Date.now() < untilMs) return new Response(null, { status: 409, headers });
+      isBegun = true;
+      return after(untilMs - Date.now())(new Request(origin));
+    };
+  let doneAt: number | undefined;
+  let isBegun = false;
+  beforeEach(() => {
+    doneAt = undefined;
+    isBegun = false;
+  });
+
+  /** Sends it once, with the given number of retries, until it has ended. */
+  async function send(handler: Handler, maxRetries = 3, deadlineMs = 90_000) {
+    const server = fakeServer(handler);
+    const steady = create(server.fetch, { ...noOrigin, apis });
+    const idempotencyKey = createIdempotencyKey();
+    const result = observe(
+      retry(steady, ({ signal }) => steady.json(url, { method: 'POST', idempotencyKey, signal }), {
+        maxRetries,
+        deadlineMs,
+      }),
+    );
+    await vi.advanceTimersByTimeAsync(600_000);
+    return { result, times: server.timesMs };
+  }
+
+  test.each<[number, Record<string, string>, number]>([
+    [9000, { 'retry-after': '1' }, 1],
+    [12_000, { 'retry-after': '1' }, 4],
+    [15_000, { 'retry-after': '1' }, 5],
+    [25_000, { 'retry-after': '1' }, 6],
+    [60_000, { 'retry-after': '1' }, 9],
+    [60_000, { 'retry-after': '20' }, 5],
+    [60_000, { 'x-should-retry': 'true' }, 9],
+  ])('for %i ms, with %j, has its answer after %i requests', async (ms, headers, requests) => {
+    const { result, times } = await send(running(ms, headers));
+    expect(result).toMatchObject({ state: 'resolved', value: 'done' });
+    expect(times).toHaveLength(requests);
+  });
+
+  test('for longer than its deadline ends there, and it is not known whether it was done', async () => {
+    const { result, times } = await send(running(500_000, { 'retry-after': '30' }));
+    expect(times).toEqual([0, 10_500, 42_000, 73_500]);
+    expect(result).toMatchObject({
+      state: 'rejected',
+      error: { status: 409, outcome: { processed: 'unknown' }, decision: { reason: 'deadline' } },
+    });
+  });
+
+  test.each<[string, Record<string, string>, number, number]>([
+    ['and not when to ask again, is asked as often as the policy says', {}, 3, 4],
+    ['and must not be asked again, is not', { 'retry-after': '1' }, 0, 1],
+  ])('for 15 s, %s', async (_, headers, maxRetries, requests) => {
+    const { result, times } = await send(running(15_000, headers), maxRetries);
+    expect(result).toMatchObject({ state: 'rejected' });
+    expect(times).toHaveLength(requests);
+  });
+
+  test('and fails then, is not run again once its retries are used up', async () => {
+    let count = 0;
+    const waits = running(20_000, { 'retry-after': '1' });
+    const { result, times } = await send((request) => {
+      count += 1;
+      return count < 6 ? waits(request) : new Response(null, { status: 503 });
+    });
+    expect(times).toHaveLength(6);
+    expect(result).toMatchObject({ error: { status: 503, decision: { reason: 'max-retries' } } });
   });
 });
