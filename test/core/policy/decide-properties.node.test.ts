@@ -75,7 +75,7 @@ describe(`decide (seed ${seed})`, () => {
         // Its request is still running, and the server says that or when to ask again.
         const isToldToWait =
           failure.kind === 'http' &&
-          !!failure.inProgress &&
+          failure.inProgress &&
           (failure.retryAfterMs !== undefined || failure.shouldRetry === true) &&
           policy.maxRetries > 0;
         return (
