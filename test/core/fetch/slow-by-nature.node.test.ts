@@ -101,6 +101,27 @@ describe('a write that hangs', () => {
     expect(result).toMatchObject({ state: 'rejected', error: { code: 'timeout' } });
   });
 
+  test.each([
+    ['PUT', 15_000, 2],
+    ['PUT', 25_000, 3],
+    ['PUT', 39_000, 3],
+    ['DELETE', 39_000, 3],
+    ['POST', 39_000, 3],
+  ])(
+    'and is only slow is done, on a page that sends nothing else: a %s that takes %i ms',
+    async (method, latencyMs, requests) => {
+      const server = fakeServer(after(latencyMs));
+      const steady = create(server.fetch, { apis });
+      const to = `${origin}/keyed`;
+      const init =
+        method === 'POST' ? { method, idempotencyKey: createIdempotencyKey() } : { method };
+      const result = observe(retry(steady, ({ signal }) => steady.json(to, { ...init, signal })));
+      await vi.advanceTimersByTimeAsync(600_000);
+      expect(result).toMatchObject({ state: 'resolved', value: 'done' });
+      expect(server.requests).toHaveLength(requests);
+    },
+  );
+
   test('and takes 15 s is done', async () => {
     const server = fakeServer(after(15_000));
     const result = observe(create(server.fetch).json(url, { method: 'POST' }));

@@ -126,8 +126,10 @@ export class Attempt implements EventListenerObject {
     this.bytes = bodyBytes(passed, init);
     const { permit } = sending ?? {};
     const { admission } = request;
-    // A probe of an origin that may be down altogether has a short limit, so that the next one follows soon.
-    const isSearching = permit?.isTrial && !admission?.origin.health.isBroken(request.endpoint);
+    // A probe of an origin that may be down altogether has a short limit, so that the next one follows soon. But each
+    // attempt of a write that is only slow is work for its server.
+    const isSearching =
+      permit?.isTrial && !request.write && !admission?.origin.health.isBroken(request.endpoint);
     const { retriedFor } = operation.errors;
     this.#limited = {
       isRepeated: request.isRepeatable,
