@@ -1,4 +1,5 @@
-import { createSteadfetch, createIdempotencyKey, profiles, retry } from 'steadfetch';
+import { QueryClient } from '@tanstack/react-query';
+import { createIdempotencyKey, createSteadfetch, outcomeOf, profiles, retry } from 'steadfetch';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { noOrigin } from '../../setup/no-origin.ts';
 import { fakeServer, hang, type Handler, origin } from './fake-server.ts';
@@ -205,5 +206,120 @@ describe('a write with a key at a server that says 409 while its first request r
     });
     expect(times).toHaveLength(6);
     expect(result).toMatchObject({ error: { status: 503, decision: { reason: 'max-retries' } } });
+  });
+});
+
+describe('a write that is late, and would not be sent again, is waited for as one that must not be sent twice', () => {
+  /** Begins a write after so long, whose server takes so long. @returns how it ended, and when. */
+  function open(config = {}) {
+    const latencies = new Map<string, Handler>();
+    const server = fakeServer(async (request) => {
+      const handler = latencies.get(await request.clone().text()) ?? hang;
+      return handler(request);
+    });
+    const steady = create(server.fetch, { ...noOrigin, ...config });
+    const startedAt = Date.now();
+    const write = async (method: string, latencyMs: number, own = {}): Promise<string> => {
+      const body = `${method} ${latencies.size}`;
+      latencies.set(body, latencyMs === Infinity ? hang : after(latencyMs));
+      const sent = retry(steady, ({ signal }) =>
+        steady.json(url, { method, body, signal, ...own }),
+      );
+      return sent.then(
+        () => `done ${Date.now() - startedAt}`,
+        (error: unknown) => `${outcomeOf(error).processed} ${Date.now() - startedAt}`,
+      );
+    };
+    return { server, steady, write };
+  }
+
+  test.each<[string, readonly [string, number][], readonly string[], number]>([
+    [
+      'a later one was done',
+      [
+        ['PUT', 15_000],
+        ['PUT', 20],
+      ],
+      ['done 15000', 'done 2020'],
+      2,
+    ],
+    [
+      'a later one is under way',
+      [
+        ['PUT', 12_000],
+        ['PUT', 12_000],
+      ],
+      ['done 12000', 'done 24500'],
+      3,
+    ],
+    [
+      'each draft takes 12 s, and there are three',
+      [
+        ['PUT', 12_000],
+        ['PUT', 12_000],
+        ['PUT', 12_000],
+      ],
+      ['done 12000', 'done 14000', 'done 26500'],
+      4,
+    ],
+    [
+      'its URL was deleted since',
+      [
+        ['PUT', 30_000],
+        ['DELETE', 20],
+      ],
+      ['done 30000', 'done 2020'],
+      2,
+    ],
+    [
+      'it hangs',
+      [
+        ['PUT', Infinity],
+        ['PUT', 20],
+      ],
+      ['unknown 60000', 'done 2020'],
+      2,
+    ],
+  ])('because %s', async (_, writes, ends, requests) => {
+    const { server, write } = open();
+    const results: Promise<string>[] = [];
+    for (const [method, latencyMs] of writes) {
+      results.push(write(method, latencyMs));
+      await vi.advanceTimersByTimeAsync(2000);
+    }
+    await vi.advanceTimersByTimeAsync(300_000);
+    expect(await Promise.all(results)).toEqual(ends);
+    expect(server.requests).toHaveLength(requests);
+  });
+
+  test('but no longer than the app allows', async () => {
+    const { write } = open();
+    const first = write('PUT', 15_000, { timeout: 3000 });
+    await vi.advanceTimersByTimeAsync(2000);
+    void write('PUT', 20);
+    await vi.advanceTimersByTimeAsync(300_000);
+    expect(await first).toBe('unknown 3000');
+  });
+
+  test.each([
+    ['is under way', 12_000],
+    ['was sent since', 20],
+  ])('because it is plain, and a POST %s that may be a part of it', async (_, postMs) => {
+    const server = fakeServer((request) =>
+      after(request.method === 'POST' ? postMs : 12_000)(request),
+    );
+    const steady = create(server.fetch, noOrigin);
+    const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+    const mutate = (method: string) => {
+      const options = client.defaultMutationOptions({
+        mutationFn: () => steady.json(`${origin}/${method}`, { method }),
+      });
+      return observe(client.getMutationCache().build(client, options).execute(undefined));
+    };
+    const put = mutate('PUT');
+    const post = mutate('POST');
+    await vi.advanceTimersByTimeAsync(12_000);
+    expect([put.state, post.state]).toEqual(['resolved', 'resolved']);
+    expect(server.requests).toHaveLength(2);
   });
 });
