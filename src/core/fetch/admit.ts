@@ -14,6 +14,7 @@ import { type Failure, type FailureDetails, isRefusal, type Outcome } from '../p
 import type { FetchContext } from './attempt/attempt.ts';
 import type { EnteredRequest, SteadyRequest } from './request.ts';
 import { dropped, pausedText } from './attempt/failure.ts';
+import { optionOf } from './init.ts';
 import { pauseAt, type Release } from './pause.ts';
 import { type RecordOutcome, Sending } from './attempt/sending.ts';
 
@@ -77,7 +78,10 @@ export function createAdmissions(context: AdmissionsContext): Admissions {
     const entered = request.enter(admission);
     const early = operation.route.goTo(entered);
     const permit = early ?? admission.enter(request);
-    if (!permit) return wait(entered);
+    if (!permit) {
+      if (mustGoNow(entered)) operation.isUrged = true;
+      return wait(entered);
+    }
     if (!early) operation.takeUrge();
     return grant(entered, permit);
   };
@@ -99,6 +103,15 @@ export function createAdmissions(context: AdmissionsContext): Admissions {
     },
   };
 }
+
+/**
+ * Whether its page may be gone before a pause ends, as the app says by `keepalive`. A limit holds it all the same, because it
+ * would be refused, and so does any pause once it has failed: then the page is still there.
+ */
+const mustGoNow = ({ passed, init, operation, admission, limitScope }: EnteredRequest): boolean =>
+  !!optionOf(passed, init, 'keepalive') &&
+  operation.attempt === 1 &&
+  admission.origin.limits.until(limitScope) === -Infinity;
 
 /** Whether the attempt was decided about: then it sends nothing more, and only the next attempt does. */
 const isDecided = ({ submission, errors, phase }: Operation): boolean =>

@@ -73,6 +73,17 @@ export class Operations {
     if (isLoneWrite && effects.hasAny()) this.lastWriteId = Math.max(this.lastWriteId, ref.id);
   }
 
+  /**
+   * Whether another lone request that must not be done twice is under way, or was sent after this operation. A plain
+   * mutation is then not sent again, because that request may be a part of it.
+   */
+  hasOtherWrite(own: Operation): boolean {
+    if (this.lastWriteId > own.ref.id) return true;
+    const isOther = (one: Live & Partial<Ended>): boolean =>
+      !!one.isLoneWrite && one.operation !== own;
+    return [...this.live].some(isOther);
+  }
+
   /** Another session begins: nothing that was begun before is sent any more. */
   endSession(): void {
     const { current } = this;

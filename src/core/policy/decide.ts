@@ -144,7 +144,7 @@ export function decide(
   context: DecideContext,
 ): Decision {
   const { limitedMs = 0, isCounted, nowMs } = context;
-  const { retryAfterMs = 0, shouldRetry: advice }: FailureDetails = failure;
+  const { retryAfterMs, shouldRetry: advice }: FailureDetails = failure;
   const { attempt, trials = 0 } = operation;
   const reason = whyRetry(failure);
   let drawn: Wait | undefined;
@@ -155,9 +155,11 @@ export function decide(
     context,
     reason,
     // A known rate limit releases its requests one by one, so no wait of this operation's own is added.
-    isPaced: !isCounted && reason === 'rate-limited' && limitedMs > 0 && limitedMs >= retryAfterMs,
+    isPaced:
+      !isCounted && reason === 'rate-limited' && limitedMs > 0 && limitedMs >= (retryAfterMs ?? 0),
     wanted: callShouldRetry(failure, operation, policy, context) ?? advice,
     isRepeatable: operation.idempotent || operation.keyed || operation.kind === 'query',
+    isToldToWait: reason === 'in-progress' && (retryAfterMs !== undefined || advice === true),
     // `maxRetries: 0` means one attempt, even if that attempt was a probe.
     spent: policy.maxRetries === 0 ? attempt : attempt - trials,
     wait: () => (drawn ??= drawWait(failed)),
@@ -204,6 +206,8 @@ interface FailedAttempt {
   readonly wanted: boolean | undefined;
   /** Two requests have the effect of one: by method, by key, or as declared. A queryFn reads, whatever its method: React Query runs it again. */
   readonly isRepeatable: boolean;
+  /** Its request is still running, for longer than its time limit, and the server says that or when to ask for the answer. */
+  readonly isToldToWait: boolean;
   /** How many attempts use up retries. */
   readonly spent: number;
   /** Draws at the first call, so an operation that stops earlier consumes no randomness. */
@@ -328,8 +332,12 @@ const stopRules: readonly StopRule[] = [
       !wanted &&
       retriedFor.filter((one) => one === reason).length >= (mostRetries[reason] ?? Infinity),
   ],
-  /** Max retries: As many retries as `maxRetries` allows were made. A failed probe of an endpoint that is down is none. */
-  ['max-retries', ({ spent, policy: { maxRetries } }) => spent > maxRetries],
+  /** Max retries: As many retries as `maxRetries` allows were made. A failed probe of an endpoint that is down is none. After a 409 of a request that is still running, whose API says when or that it is to be sent again, another one follows. */
+  [
+    'max-retries',
+    ({ spent, isToldToWait, policy: { maxRetries } }) =>
+      spent > maxRetries && !(isToldToWait && maxRetries > 0),
+  ],
   /** Retry after: `Retry-After`, or a rate limit that is known, is longer than `maxRetryAfterMs`. */
   [
     'retry-after',

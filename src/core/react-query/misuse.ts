@@ -8,6 +8,7 @@ import { reportOf } from '../operation/error-info.ts';
 import { type Operation, operationOf } from '../operation/operation.ts';
 import type { Operations } from '../operation/operations.ts';
 import { hasFailed, hasForeignSignal, strayFailure } from '../operation/warn-of-loop.ts';
+import { isIdempotentMethod } from '../policy/operation.ts';
 import { instanceBehind, instanceOfSteady, isOurPersister, isServer } from './instance.ts';
 import type { Steadfetch } from './steadfetch.ts';
 
@@ -220,8 +221,9 @@ export function warnOfUnrepeatable(
   if (decision?.kind !== 'stop' || decision.reason !== 'not-idempotent') return;
   const { method, url = '', api } = reportOf(lastError, 0).request ?? {};
   if (api?.isKeyless) return;
-  // The method of another client's request may not be known.
-  const what = method === undefined ? `A ${ref.kind}` : `${method} ${shown(url)}`.trimEnd();
+  // What stands in the way of a repetition may be another request, which is not known.
+  const isIt = method !== undefined && !isIdempotentMethod(method);
+  const what = isIt ? `${method} ${shown(url)}`.trimEnd() : `A ${ref.kind}`;
   warn(
     instance,
     `unrepeatable ${ref.kind}`,

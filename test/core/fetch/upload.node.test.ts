@@ -166,11 +166,12 @@ describe('a body that may still be on its way at its limit', () => {
     const policy = { uploadBytesPerSecond };
     const steady = createSteadfetch({ fetch: server.fetch, random: () => 0.5, policy });
     onTestFinished(() => steady.dispose());
-    const results = [1, 2, 3].map(() =>
-      observe(steady.fetch(url, { method: 'PUT', body: bytes(size) })),
+    // Each to a URL of its own, so that none is a later write to that of another.
+    const results = [1, 2, 3].map((id) =>
+      observe(steady.fetch(`${url}?${id}`, { method: 'PUT', body: bytes(size) })),
     );
     await vi.advanceTimersByTimeAsync(10_000 + (size / uploadBytesPerSecond) * 1000);
-    const next = observe(steady.fetch(url, { method: 'PUT', body: bytes(10) }));
+    const next = observe(steady.fetch(`${url}?1`, { method: 'PUT', body: bytes(10) }));
     await settled();
     return { errors: results.map(({ error }) => error), next };
   }

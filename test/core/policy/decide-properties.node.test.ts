@@ -72,9 +72,15 @@ describe(`decide (seed ${seed})`, () => {
         const nowMs = operation.startedAt + elapsedMs;
         const decision = decide(failure, operation, policy, { nowMs, random: () => u });
         const askedMs = failure.kind === 'http' ? (failure.retryAfterMs ?? 0) : 0;
+        // Its request is still running, and the server says that or when to ask again.
+        const isToldToWait =
+          failure.kind === 'http' &&
+          failure.inProgress &&
+          (failure.retryAfterMs !== undefined || failure.shouldRetry === true) &&
+          policy.maxRetries > 0;
         return (
           decision.kind === 'stop' ||
-          (operation.attempt <= policy.maxRetries &&
+          ((operation.attempt <= policy.maxRetries || isToldToWait) &&
             (isOwed(operation, policy) ||
               decision.retryAt <= operation.startedAt + operation.pausedMs + policy.deadlineMs) &&
             askedMs <= policy.maxRetryAfterMs)

@@ -431,6 +431,41 @@ describe('a POST that nothing says may be done twice', () => {
     },
   );
 
+  test.each<[string, object]>([
+    ['in number', { retry: 2 }],
+    ['by its own function', { retry: (count: number) => count < 2 }],
+    ['with its own wait', { retry: 2, retryDelay: 10 }],
+  ])('that the app retries itself, %s, is not told of: it is sent again', async (_, own) => {
+    const rig = createRig();
+    rig.server.plan('/a', 503);
+    const mutationFn = () => rig.steady.json('/a', { method: 'POST' });
+    const made = rig.client
+      .getMutationCache()
+      .build(rig.client, rig.client.defaultMutationOptions({ mutationFn, ...own }));
+    await Promise.all([made.execute(undefined), rig.time.advance(10_000)]);
+    expect(rig.server.sent).toHaveLength(2);
+    expect(warnings).toEqual([]);
+  });
+
+  test.each(['GET', 'PUT', 'DELETE'])(
+    'is not taken for the %s after it, which has failed',
+    async (method) => {
+      const rig = createRig();
+      rig.server.plan('/b', 503);
+      const mutationFn = async () => {
+        await rig.steady.json('/a', { method: 'POST' });
+        return rig.steady.json('/b', { method });
+      };
+      const options = rig.client.defaultMutationOptions({ mutationFn });
+      const made = rig.client.getMutationCache().build(rig.client, options);
+      await Promise.all([made.execute(undefined).catch(() => {}), rig.time.advance(10_000)]);
+      expect(rig.server.sent).toHaveLength(2);
+      expect(warnings).toEqual([
+        expect.stringMatching(/^\[steadfetch\] A mutation has failed and is not sent again/),
+      ]);
+    },
+  );
+
   test('is not told of where the API is declared to take no keys', async () => {
     const rig = createRig({ apis: [{ match: /./, idempotency: 'none' }] });
     await post(rig);

@@ -126,8 +126,10 @@ export class Attempt implements EventListenerObject {
     this.bytes = bodyBytes(passed, init);
     const { permit } = sending ?? {};
     const { admission } = request;
-    // A probe of an origin that may be down altogether has a short limit, so that the next one follows soon.
-    const isSearching = permit?.isTrial && !admission?.origin.health.isBroken(request.endpoint);
+    // A probe of an origin that may be down altogether has a short limit, so that the next one follows soon. But each
+    // attempt of a write that is only slow is work for its server.
+    const isSearching =
+      permit?.isTrial && !request.write && !admission?.origin.health.isBroken(request.endpoint);
     const { retriedFor } = operation.errors;
     this.#limited = {
       isRepeated: request.isRepeatable,
@@ -137,7 +139,14 @@ export class Attempt implements EventListenerObject {
     };
     const headersMs = headersLimitOf(policy, this.bytes, this.#limited);
     const idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : timeout;
+    // As for a write that must not be sent twice: a shorter limit would only hide that it was done.
+    const longestMs = headersLimitOf(policy, this.bytes, {
+      isRepeated: false,
+      timeouts: 0,
+      usualMs: undefined,
+    });
     const stop = (): void => {
+      if (this.#isLast() && this.silence.extendHeaders(longestMs)) return;
       this.isLate = true;
       this.stop(undefined);
     };
@@ -156,6 +165,14 @@ export class Attempt implements EventListenerObject {
   /** The possible effect of the attempt at the server; undefined before it is sent. */
   get effect(): Effect | undefined {
     return this.sending?.effect;
+  }
+
+  /** Whether it is a write that is not sent again once it is late: it would undo a later one, or nobody sends it again. */
+  #isLast(): boolean {
+    const { write, operation } = this.request;
+    if (!write) return false;
+    const isUnsure = operation.isLone && this.context.operations.hasOtherWrite(operation);
+    return isUnsure || write.obstacle() !== undefined;
   }
 
   /** Records that the origin has admitted the attempt once more. */

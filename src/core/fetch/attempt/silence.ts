@@ -69,6 +69,13 @@ export class Silence implements Progress {
     if (this.#awaited === 'headers') this.#restart(this.#since);
   }
 
+  /** Lengthens the limit for its headers. @returns whether it did: they are awaited, and had less time. */
+  extendHeaders(headersMs: number): boolean {
+    if (this.#awaited !== 'headers' || headersMs <= this.headersMs) return false;
+    this.setHeadersLimit(headersMs);
+    return true;
+  }
+
   /** Lets the body be silent for any time. */
   allowQuiet(): void {
     this.idleMs = Infinity;

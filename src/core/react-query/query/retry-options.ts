@@ -44,7 +44,6 @@ export function createRetryPair(
     retryDelay(failureCount, error) {
       const operation = ledger.claim(failureCount, error, false, begin);
       const { decision, failedAt = 0 } = operation.errors;
-      inDevelopment(() => warnOfUnrepeatable(context.operations, operation));
       if (kind === 'query' && decision?.kind === 'retry') overdue.expectRetry(decision.retryAt);
       // If our policy stops but the app's own `retry` continues, it continues at React Query's pace.
       const wantedMs =
@@ -55,10 +54,13 @@ export function createRetryPair(
       operation.errors.waitUntil(failedAt + delayMs);
       return delayMs;
     },
-    // On a server nothing is retried, whatever the policy of the call.
-    retry: (failureCount, error) =>
-      ledger.claim(failureCount, error, true, begin).errors.decision?.kind === 'retry' &&
-      !isServer(),
+    retry(failureCount, error) {
+      const operation = ledger.claim(failureCount, error, true, begin);
+      // Here, because an app's own `retry` may send it again all the same.
+      inDevelopment(() => warnOfUnrepeatable(context.operations, operation));
+      // On a server nothing is retried, whatever the policy of the call.
+      return operation.errors.decision?.kind === 'retry' && !isServer();
+    },
   };
 }
 
