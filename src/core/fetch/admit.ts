@@ -79,7 +79,7 @@ export function createAdmissions(context: AdmissionsContext): Admissions {
     const early = operation.route.goTo(entered);
     const permit = early ?? admission.enter(request);
     if (!permit) {
-      if (mustGoNow(entered)) operation.isUrged = true;
+      if (mustGoNow(entered)) operation.urge();
       return wait(entered);
     }
     if (!early) operation.takeUrge();
@@ -108,10 +108,10 @@ export function createAdmissions(context: AdmissionsContext): Admissions {
  * Whether its page may be gone before a pause ends, as the app says by `keepalive`. A limit holds it all the same, because it
  * would be refused, and so does any pause once it has failed: then the page is still there.
  */
-const mustGoNow = ({ passed, init, operation, admission, limitScope }: EnteredRequest): boolean =>
-  !!optionOf(passed, init, 'keepalive') &&
-  operation.attempt === 1 &&
-  admission.origin.limits.until(limitScope) === -Infinity;
+const mustGoNow = (request: EnteredRequest): boolean =>
+  !!optionOf(request.passed, request.init, 'keepalive') &&
+  request.operation.attempt === 1 &&
+  request.admission.origin.limits.until(request) === -Infinity;
 
 /** Whether the attempt was decided about: then it sends nothing more, and only the next attempt does. */
 const isDecided = ({ submission, errors, phase }: Operation): boolean =>
