@@ -81,11 +81,11 @@ function readFailure(error: unknown, nowMs: number): Failure & FailureDetails {
   try {
     const { failure } = readForeign(error as Foreign, nowMs);
     // Of a fetch that it has cancelled itself, React Query asks nothing. Any other abort is of a request within it.
-    return failure.kind === 'aborted' ? failures.error : failure;
+    if (failure.kind !== 'aborted') return failure;
   } catch {
     // A getter of the error threw: then nothing is known.
-    return failures.error;
   }
+  return failures.error;
 }
 
 /**
