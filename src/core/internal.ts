@@ -58,7 +58,6 @@ export type { WaitingWrites } from './fetch/order/waiting-writes.ts';
 // operation
 export type { AttemptLimit } from './operation/environment.ts';
 export { reportFailure, reportOf } from './operation/error-info.ts';
-export { refuseHandedOut } from './operation/handed-out.ts';
 export {
   SteadfetchError,
   isNetworkError,
@@ -72,6 +71,7 @@ export type { LoopContext } from './operation/loop.ts';
 export { operationOf, type Operation } from './operation/operation.ts';
 export type { Execution } from './operation/operations.ts';
 export { Owner, type HandedOver } from './operation/owner.ts';
+export { refuseHandedOut } from './operation/parts/handed-out.ts';
 export { mayHaveTakenEffect } from './operation/parts/known-errors.ts';
 export { problemOf } from './operation/parts/problem.ts';
 export {

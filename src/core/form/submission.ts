@@ -2,7 +2,6 @@ import type { Clock } from '../lib/clock.ts';
 import { formPrefix } from '../lib/browser/tab-names.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
 import { createIdempotencyKey, whyForgotten } from '../idempotency/key.ts';
-import { refuseHandedOut, type Resolved } from '../operation/handed-out.ts';
 import {
   type Born,
   bornNow,
@@ -175,8 +174,8 @@ export class TabSubmission extends Submission {
     return fingerprintOf(body);
   }
 
-  override check(operation: Resolved): void {
-    refuseHandedOut(operation);
+  override get isOfForm(): boolean {
+    return true;
   }
 }
 

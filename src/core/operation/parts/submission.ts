@@ -1,7 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { toUrl } from '../../lib/input/url.ts';
 import type { Processed } from '../../policy/outcome.ts';
-import type { Resolved } from '../handed-out.ts';
 
 /** When a key was made. */
 export interface Born {
@@ -130,8 +129,10 @@ export class Submission implements Born {
   stored(): Promise<void> | undefined {
     return undefined;
   }
-  /** Called once its mutationFn has resolved. @throws Error if that is no success. */
-  check(_operation: Resolved): void {}
+  /** Whether it succeeds only if its last write does, whatever its mutationFn returns. */
+  get isOfForm(): boolean {
+    return false;
+  }
 }
 
 /** The rules of an API about its keys. */

@@ -14,6 +14,7 @@ import { inDevelopment } from '../../lib/development.ts';
 import { checkMisnamed, reject } from '../../lib/input/check.ts';
 import { runLoop } from '../../operation/loop.ts';
 import type { OperationInit } from '../../operation/owner.ts';
+import { refuseHandedOut } from '../../operation/parts/handed-out.ts';
 import type { Submission } from '../../operation/parts/submission.ts';
 import { definePolicy, inPolicy, type PolicyOptions } from '../../policy/options.ts';
 import { type Instance, instanceOfSteady } from '../instance.ts';
@@ -205,7 +206,7 @@ function run(
     ];
     const runAttempt = async (context: SteadyMutationContext): Promise<unknown> => {
       const data = await call(context);
-      submission.check(operation);
+      if (submission.isOfForm) refuseHandedOut(operation);
       return data;
     };
     void runLoop(instance, operation, signal, { prepare, run: runAttempt })

@@ -1,10 +1,10 @@
-import { isSafeMethod } from '../policy/operation.ts';
-import { reportFailure } from './error-info.ts';
-import type { Effects } from './parts/effects.ts';
-import type { KnownErrors } from './parts/known-errors.ts';
+import { isSafeMethod } from '../../policy/operation.ts';
+import { reportFailure } from '../error-info.ts';
+import type { Effects } from './effects.ts';
+import type { KnownErrors } from './known-errors.ts';
 
 /** An operation whose function has resolved. */
-export interface Resolved {
+interface Resolved {
   readonly errors: Pick<KnownErrors, 'raw'>;
   readonly effects: Pick<Effects, 'isAnyDone'>;
 }
