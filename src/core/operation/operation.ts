@@ -201,14 +201,24 @@ export class Operation {
     this.submissionCode?.recordStored(this, report);
     // A request that cannot be linked to its query is an operation of its own.
     const { route } = (this.route.at ? this : operationOf(report)) ?? this;
+    const made = this.#decidedWithin(operationOf(report));
     const decision = this.isLeft
       ? errors.recordCancel(this, error, report)
-      : errors.decide(this, this.#shared, error, report, route, nowMs);
+      : made
+        ? errors.recordDecision(this, error, report, made)
+        : errors.decide(this, this.#shared, error, report, route, nowMs);
     if (decision.kind === 'retry' || given.endsWithOwner) {
       this.pauses.each('drop');
       this.phase = { kind: 'waiting', decision, skip };
     } else this.end(decision.reason === 'aborted' ? 'cancelled' : 'failed');
     return decision;
+  }
+
+  /** The decision to give up another query that this one has asked for, if that was retried: its retries are those of this one. */
+  #decidedWithin(other: Operation | undefined): Decision | undefined {
+    const isWithin = other?.given.within === this.ref.id && other.attempt > 1;
+    const decision = isWithin ? other.errors.decision : undefined;
+    return decision?.kind === 'stop' ? decision : undefined;
   }
 
   /** The user pressed Try now: its pauses end, and so does a wait in the retry loop. */

@@ -115,6 +115,8 @@ export interface OperationInit {
   readonly isWish?: boolean | undefined;
   /** When the user meant what it writes, in epoch milliseconds. @default when its first request is asked for */
   readonly meantAt?: number | undefined;
+  /** The id of the operation whose function has begun this one, as `ensureQueryData` in a queryFn does. */
+  readonly within?: number | undefined;
   /** True if the owner ends the operation, because that may continue where the policy stops (the app's own `retry`, the outbox). */
   readonly endsWithOwner?: boolean | undefined;
 }

@@ -215,14 +215,13 @@ export class KnownErrors {
     route: Route,
     nowMs: number,
   ): Decision {
-    const { failure, request } = report;
-    const policy = operation.policyOf(request);
+    const policy = operation.policyOf(report.request);
     const expired = this.#expired;
     const decision: Decision =
       expired && isFrom(error, expired.error)
         ? { kind: 'stop', reason: 'paused-too-long', retryAt: expired.retryAt }
         : this.#decideBy(operation, shared, report, policy, route, nowMs);
-    this.#recordDecision(operation, error, report, decision, failure, policy.maxRetries);
+    this.recordDecision(operation, error, report, decision);
     if (decision.kind === 'retry') {
       this.retriedFor = this.retriedFor.concat(decision.reason);
       this.previousBackoffMs = decision.backoffMs;
@@ -269,20 +268,18 @@ export class KnownErrors {
   /** Ends the operation with this error, because the user cancelled it. */
   recordCancel(operation: Failed, error: unknown, report: FailureReport): Decision {
     const decision: Decision = { kind: 'stop', reason: 'cancelled', retryAt: undefined };
-    const { maxRetries } = operation.policyOf(report.request);
-    this.#recordDecision(operation, error, report, decision, failures.aborted, maxRetries);
-    return decision;
+    return this.recordDecision(operation, error, report, decision, failures.aborted);
   }
 
-  /** Records a decision on the error and in the effects of the operation, and emits it. */
-  #recordDecision(
+  /** Records a decision on the error and in the effects of the operation, and emits it. @returns the same decision. */
+  recordDecision(
     operation: Failed,
     error: unknown,
     report: FailureReport,
     decision: Decision,
-    failure: Failure,
-    maxRetries: number,
-  ): void {
+    failure: Failure = report.failure,
+  ): Decision {
+    const { maxRetries } = operation.policyOf(report.request);
     this.decision = decision;
     this.lastError = error;
     const { method, url } = report.request ?? {};
@@ -298,6 +295,7 @@ export class KnownErrors {
         : own;
     this.keep(error, { ...report, failure: shown, operation, decision });
     operation.emit({ type: 'decision', failure, decision, error, method, url, maxRetries });
+    return decision;
   }
 
   /** Keeps a report on its error or, if the error is the caller's abort reason, here. */

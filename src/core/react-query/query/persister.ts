@@ -235,6 +235,7 @@ function nextAttempt(
       isWish: !known?.isUrged && isWish(query, known),
       // A retry continues at the page that has failed.
       isResumed: isInfinite,
+      within: operations.current?.ref.id,
       endsWithOwner: !isServer() && !instanceBehind(query.options.retry),
     },
     query.queryKey,
