@@ -1,4 +1,4 @@
-import { type QueryClient, QueryObserver } from '@tanstack/react-query';
+import { QueryClient, QueryObserver } from '@tanstack/react-query';
 import { expect, test } from 'vitest';
 import { createRig, type Rig } from '../rig.tsx';
 
@@ -9,7 +9,10 @@ const failing = Array.from({ length: 60 }, () => 503);
 const ways: Readonly<Record<string, (client: QueryClient, options: Inner) => Promise<unknown>>> = {
   ensureQueryData: (client, options) => client.ensureQueryData(options),
   fetchQuery: (client, options) => client.fetchQuery(options),
-  query: (client, options) => client.query(options),
+  // Since React Query 5.102.
+  ...('query' in QueryClient.prototype && {
+    query: (client: QueryClient, options: Inner) => client.query(options),
+  }),
   'fetchQuery, with an error of its own about it': (client, options) =>
     client.fetchQuery(options).catch((error: unknown) => {
       throw new Error('There is no user', { cause: error });
