@@ -96,8 +96,8 @@ export const faults: readonly Fault[] = [
   fault(
     'one retry too many',
     decide,
-    'spent > maxRetries]',
-    'spent > maxRetries + 1]',
+    'spent > maxRetries &&',
+    'spent > maxRetries + 1 &&',
     'policy/decide-most-retries.node.test.ts',
     'policy/decide-limits.node.test.ts',
   ),
