@@ -144,7 +144,7 @@ export function decide(
   context: DecideContext,
 ): Decision {
   const { limitedMs = 0, isCounted, nowMs } = context;
-  const { retryAfterMs, shouldRetry: advice }: FailureDetails = failure;
+  const { retryAfterMs = 0, shouldRetry: advice }: FailureDetails = failure;
   const { attempt, trials = 0 } = operation;
   const reason = whyRetry(failure);
   let drawn: Wait | undefined;
@@ -155,11 +155,9 @@ export function decide(
     context,
     reason,
     // A known rate limit releases its requests one by one, so no wait of this operation's own is added.
-    isPaced:
-      !isCounted && reason === 'rate-limited' && limitedMs > 0 && limitedMs >= (retryAfterMs ?? 0),
+    isPaced: !isCounted && reason === 'rate-limited' && limitedMs > 0 && limitedMs >= retryAfterMs,
     wanted: callShouldRetry(failure, operation, policy, context) ?? advice,
     isRepeatable: operation.idempotent || operation.keyed || operation.kind === 'query',
-    isToldToWait: reason === 'in-progress' && (retryAfterMs !== undefined || advice === true),
     // `maxRetries: 0` means one attempt, even if that attempt was a probe.
     spent: policy.maxRetries === 0 ? attempt : attempt - trials,
     wait: () => (drawn ??= drawWait(failed)),
@@ -206,8 +204,6 @@ interface FailedAttempt {
   readonly wanted: boolean | undefined;
   /** Two requests have the effect of one: by method, by key, or as declared. A queryFn reads, whatever its method: React Query runs it again. */
   readonly isRepeatable: boolean;
-  /** Its request is still running, for longer than its time limit, and the server says that or when to ask for the answer. */
-  readonly isToldToWait: boolean;
   /** How many attempts use up retries. */
   readonly spent: number;
   /** Draws at the first call, so an operation that stops earlier consumes no randomness. */
@@ -276,6 +272,10 @@ function drawWait(failed: FailedAttempt): Wait {
   return { backoffMs, delayMs: isPaced ? closedMs : Math.max(backoffMs, closedMs) };
 }
 
+/** Whether its request is still running, for longer than its time limit, and the server says that or when to ask for its answer. */
+const isToldToWait = ({ reason, failure }: FailedAttempt): boolean =>
+  reason === 'in-progress' && (failure.retryAfterMs !== undefined || failure.shouldRetry === true);
+
 /** A rule that ends an operation with its failure. */
 type StopRule = readonly [
   reason: StopReason,
@@ -335,8 +335,11 @@ const stopRules: readonly StopRule[] = [
   /** Max retries: As many retries as `maxRetries` allows were made. A failed probe of an endpoint that is down is none. After a 409 of a request that is still running, whose API says when or that it is to be sent again, another one follows. */
   [
     'max-retries',
-    ({ spent, isToldToWait, policy: { maxRetries } }) =>
-      spent > maxRetries && !(isToldToWait && maxRetries > 0),
+    (failed) => {
+      const { spent, policy } = failed;
+      const { maxRetries } = policy;
+      return spent > maxRetries && (maxRetries === 0 || !isToldToWait(failed));
+    },
   ],
   /** Retry after: `Retry-After`, or a rate limit that is known, is longer than `maxRetryAfterMs`. */
   [
