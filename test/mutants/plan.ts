@@ -24,14 +24,22 @@ export interface Likely {
 
 /**
  * What a file of tests makes of a mutant. `began` stands until there is another: a worker that ends in
- * it has hung. `poisoned` says that the state of the worker was spoilt: another one goes on. `dry` says
- * that the tests of a file have run without a mutant.
+ * it has hung. `poisoned` says that the state of the worker was spoilt, and `full` that its memory is full:
+ * another one goes on.
  */
 export interface Result {
   readonly key: string;
   readonly test: string;
   readonly hash: string;
-  readonly end: 'began' | 'killed' | 'survived' | 'timeout' | 'poisoned' | 'uncovered' | 'failed';
+  readonly end:
+    | 'began'
+    | 'killed'
+    | 'survived'
+    | 'timeout'
+    | 'poisoned'
+    | 'full'
+    | 'uncovered'
+    | 'failed';
   /** The name of the test that fails, or a number of tests that pass. */
   readonly by?: string;
 }

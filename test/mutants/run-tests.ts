@@ -74,7 +74,8 @@ export async function runFolder(folder: Folder, until: number): Promise<Found> {
   if (likelyTests.size > 0) {
     console.log(`${folder.name}: ${Object.keys(likely).length} were found before`);
     writePlan(folder.name, { ...plan, likely });
-    if (!(await runVitest(folder.name, [...likelyTests], results, until))) mustGoOn(results, tests);
+    if (!(await runVitest(folder.name, [...likelyTests], results, until)))
+      mustGoOn(results, keys, tests);
   }
   writePlan(folder.name, { ...plan, likely: {} });
 
@@ -87,7 +88,7 @@ export async function runFolder(folder: Folder, until: number): Promise<Found> {
       `${folder.name}: ${found} of ${own.length} found, ${open.length} files of tests to run`,
     );
     const isStopped = await runVitest(folder.name, open, results, until);
-    isOver = isStopped || !mustGoOn(results, tests);
+    isOver = isStopped || !mustGoOn(results, keys, tests);
   }
   const open = openTests(results, keys, tests);
   const whole = readResults(results).get('');
@@ -152,14 +153,21 @@ function openTests(
 }
 
 /** @returns whether a file of tests has ended within a mutant, which has hung it then, or must go on in a new process. */
-function mustGoOn(results: string, tests: Readonly<Record<string, string>>): boolean {
+function mustGoOn(
+  results: string,
+  keys: Readonly<Record<string, string>>,
+  tests: Readonly<Record<string, string>>,
+): boolean {
   const last = readFileSync(results, 'utf8').trimEnd().split('\n').at(-1);
   const { key, test, hash, end } = JSON.parse(last ?? '{}') as Result;
   if (end === 'began') append(results, { key, test, hash, end: 'timeout' });
+  const open = new Set(openTests(results, keys, tests));
+  const isLeft = (one: Result): boolean =>
+    (one.end === 'poisoned' || one.end === 'full') &&
+    tests[one.test] === one.hash &&
+    open.has(one.test);
   const isSpoilt = [...readResults(results).values()].some(
-    (byTest) =>
-      !isFound(byTest, tests) &&
-      [...byTest.values()].some((one) => one.end === 'poisoned' && tests[one.test] === one.hash),
+    (byTest) => !isFound(byTest, tests) && [...byTest.values()].some(isLeft),
   );
   return end === 'began' || isSpoilt;
 }

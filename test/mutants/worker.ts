@@ -40,6 +40,8 @@ const leastTimeoutMs = 5000;
 const mostRecent = 4;
 /** So many kills are checked together. */
 const killsAtOnce = 20;
+/** What runs of mutants leave behind slows down those after them: from here on another process does. */
+const mostHeapBytes = 800_000_000;
 
 /** A test that leaves no turn to others for so long, in ms of processor time, is in a loop without an end. */
 const longestTurnMs = 20_000;
@@ -170,6 +172,10 @@ export default class MutantRunner extends TestRunner {
       return isSound;
     };
     for (const [id, key] of open) {
+      if (process.memoryUsage().heapUsed > mostHeapBytes) {
+        if (await checkKills()) record('', 'full');
+        return;
+      }
       const by = likely[key]?.by;
       const isPassing = (one: RunnerTestCase): boolean => !!(always[id] || perTest[one.id]?.[id]);
       const passing = cases.filter((one) => isPassing(one) && (by ?? one.name) === one.name);
