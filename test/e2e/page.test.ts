@@ -119,7 +119,7 @@ describe('the shape of an act', () => {
           /\n\| Steadfetch \| all \| 870 [^]*\n\| React Query \| all \| 594 /,
         ],
         [
-          /^44 kB.*61 kB/,
+          /^45 kB.*62 kB/,
           /with `useRetryStatus` and `useCountdown` \| [^|]* \| 44 [^]*`useSafeSubmit` \| [^|]* \| 61 /,
         ],
       ] as const;
