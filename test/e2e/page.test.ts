@@ -120,7 +120,7 @@ describe('the shape of an act', () => {
         ],
         [
           /^45 kB.*62 kB/,
-          /with `useRetryStatus` and `useCountdown` \| [^|]* \| 44 [^]*`useSafeSubmit` \| [^|]* \| 61 /,
+          /with `useRetryStatus` and `useCountdown` \| [^|]* \| 45 [^]*`useSafeSubmit` \| [^|]* \| 62 /,
         ],
       ] as const;
       expect(proofs).toHaveLength(said.length);
