@@ -94,6 +94,45 @@ export const browserProject = {
   },
 } satisfies TestProjectInlineConfiguration;
 
+/** The oldest React and React Query: what renders. `npm run floor` runs all that is of React Query, of forms and of React. */
+export const floorProject = {
+  extends: true,
+  resolve: { alias: [...packageAlias, ...floorAlias] },
+  test: {
+    name: 'floor',
+    include: [
+      'test/core/react/**/*.test.{ts,tsx}',
+      'test/core/react-query/{query/**/*,versions,use-query}.test.{ts,tsx}',
+    ],
+    exclude: ['test/**/*.node.test.{ts,tsx}'],
+    environment: 'jsdom',
+    setupFiles: ['test/setup/floor.ts', 'test/setup/unit.ts'],
+    // The second imports React, so it must not start before the first has run.
+    sequence: { setupFiles: 'list' },
+    env: {
+      EXPECTED_REACT: pinned('react-18'),
+      EXPECTED_REACT_QUERY: pinned('react-query-floor'),
+    },
+  },
+} satisfies TestProjectInlineConfiguration;
+
+/** The same on a server. */
+export const floorOnServerProject = {
+  extends: true,
+  resolve: { alias: [...packageAlias, ...floorAlias] },
+  test: {
+    name: 'floor on a server',
+    include: ['test/core/{react-query,form,react}/**/*.node.test.{ts,tsx}'],
+    environment: 'node',
+    setupFiles: ['test/setup/floor.ts'],
+    env: {
+      EXPECTED_REACT_QUERY: pinned('react-query-floor'),
+      // For the processes that tests start.
+      NODE_OPTIONS: `--import="${resolve(root, 'test/setup/floor.ts')}"`,
+    },
+  },
+} satisfies TestProjectInlineConfiguration;
+
 /** Three pages of one ask in step, and one is offline from its first moment, so that nothing else may take their turn. */
 const inStep = ['test/e2e/outage.test.ts', 'test/e2e/offline.test.ts'];
 
@@ -133,7 +172,9 @@ export default defineConfig({
             'test/e2e/**',
             'test/stores/**',
           ],
-          environment: 'jsdom',
+          environment: resolve(root, 'test/setup/page-environment.ts'),
+          pool: 'vmForks',
+          vmMemoryLimit: '1GB',
           setupFiles: ['test/setup/unit.ts'],
           env: {
             EXPECTED_REACT: pinned('react'),
@@ -141,47 +182,7 @@ export default defineConfig({
           },
         },
       },
-      {
-        extends: true,
-        resolve: { alias: [...packageAlias, ...floorAlias] },
-        test: {
-          name: 'floor',
-          include: [
-            'test/core/{react-query,form,react}/**/*.test.{ts,tsx}',
-            'test/devtools/panel.test.tsx',
-          ],
-          exclude: [
-            'test/**/*.node.test.{ts,tsx}',
-            // React 18 has no form actions.
-            'test/core/form/react-*.test.tsx',
-            // Thousands of histories of a form, in which the versions have no part.
-            'test/core/form/{form-properties,way-out}.test.ts',
-          ],
-          environment: 'jsdom',
-          setupFiles: ['test/setup/floor.ts', 'test/setup/unit.ts'],
-          // The second imports React, so it must not start before the first has run.
-          sequence: { setupFiles: 'list' },
-          env: {
-            EXPECTED_REACT: pinned('react-18'),
-            EXPECTED_REACT_QUERY: pinned('react-query-floor'),
-          },
-        },
-      },
-      {
-        extends: true,
-        resolve: { alias: [...packageAlias, ...floorAlias] },
-        test: {
-          name: 'floor on a server',
-          include: ['test/core/{react-query,form,react}/**/*.node.test.{ts,tsx}'],
-          environment: 'node',
-          setupFiles: ['test/setup/floor.ts'],
-          env: {
-            EXPECTED_REACT_QUERY: pinned('react-query-floor'),
-            // For the processes that tests start.
-            NODE_OPTIONS: `--import="${resolve(root, 'test/setup/floor.ts')}"`,
-          },
-        },
-      },
+      floorProject,
       {
         extends: true,
         resolve: { alias: packageAlias },

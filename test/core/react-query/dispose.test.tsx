@@ -10,7 +10,6 @@ import {
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { answer, fakeServer, hang, origin, refuse } from '../fetch/fake-server.ts';
 import { fakeTime, observe, settled } from '../fetch/observe.ts';
-import { setBrowserOnline } from './network.ts';
 
 beforeEach(fakeTime);
 
@@ -202,27 +201,4 @@ describe('after dispose', () => {
     expect(new Set(server.timesMs)).toEqual(new Set([0]));
     client.clear();
   });
-});
-
-test.each([
-  ['a document', 'document'],
-  ['a window', 'window'],
-])('where there is %s without events, everything is safe', async (_name, global) => {
-  setBrowserOnline(false, false);
-  const before = vi.getTimerCount();
-  vi.stubGlobal(global, {});
-  onTestFinished(() => void vi.unstubAllGlobals());
-  const server = fakeServer(answer());
-  const probe = { url: '/here' };
-  const steady = createSteadfetch({
-    fetch: server.fetch,
-    connectivity: watchConnectivity({ check: probe }),
-    random: () => 0.5,
-  });
-  const response = await steady.fetch(`${origin}/a`);
-  expect(response.status).toBe(200);
-  await response.text();
-  expect(server.requests.map(({ url }) => url)).toEqual([`${origin}/a`]);
-  steady.dispose();
-  expect(vi.getTimerCount()).toBe(before);
 });
