@@ -159,7 +159,8 @@ export interface Outbox<
     filter?: OutboxFilter<N>,
   ) => Promise<readonly EntryOf<H, N>[]>;
   /**
-   * The entry with this key; undefined once it is delivered and its submitter has the result.
+   * The entry with this key, or that had it before it was edited or sent again under a new one; undefined once it is
+   * delivered and its submitter has the result.
    *
    * @throws Error (as a rejection), as `retry`, `edit` and `discard` do, while the entry may be on a
    *   disk that cannot be read.

@@ -118,7 +118,8 @@ export interface OutboxEntryControls {
 }
 
 /**
- * The entry with this idempotency key, also after a reload.
+ * The entry with this idempotency key, or that had it before it was edited or sent again under a new one: also after a
+ * reload.
  *
  * Where the QueryClient has no outbox there is none, and its controls reject; in development a warning says so.
  *
