@@ -56,7 +56,7 @@ export function OutboxPanel(props: OutboxPanelProps): ReactElement | null {
 function Panel({ describe, edit, children }: OutboxPanelProps): ReactElement {
   const texts = useTexts();
   const outbox = useOutbox();
-  const entries = (useOutboxEntries() ?? []).filter(({ state }) => state !== 'done');
+  const entries = (useOutboxEntries() ?? []).filter((entry) => !isDelivered(entry));
   const [news, setNews] = useState('');
   const { storage, dead = 0, discard } = outbox;
   const isKnown = outbox.dead !== undefined;
@@ -101,6 +101,9 @@ function Panel({ describe, edit, children }: OutboxPanelProps): ReactElement {
     </Frame>
   );
 }
+
+const isDelivered = ({ state, processed }: OutboxEntry): boolean =>
+  state === 'done' || (state === 'sending' && processed === 'yes');
 
 interface EntryRowProps {
   readonly entry: OutboxEntry;
