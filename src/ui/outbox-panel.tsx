@@ -1,8 +1,11 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useId, useState } from 'react';
 import type { OutboxEntry } from '../outbox/entries.ts';
-import { findOutbox } from '../outbox/query-adapter/outbox.ts';
-import { type OutboxControls, useOutbox, useOutboxEntries } from '../outbox/react/use-outbox.ts';
+import {
+  type OutboxControls,
+  useFoundOutbox,
+  useOutbox,
+  useOutboxEntries,
+} from '../outbox/react/use-outbox.ts';
 import { Action, Announcement, Countdown, Frame, Group, Item } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import type { UiTexts } from './texts/ui-texts.ts';
@@ -50,7 +53,7 @@ export interface OutboxPanelProps {
  * ```
  */
 export function OutboxPanel(props: OutboxPanelProps): ReactElement | null {
-  return findOutbox(useQueryClient(), 'OutboxPanel') ? <Panel {...props} /> : null;
+  return useFoundOutbox('OutboxPanel') ? <Panel {...props} /> : null;
 }
 
 function Panel({ describe, edit, children }: OutboxPanelProps): ReactElement {
