@@ -53,7 +53,7 @@ export class Entries {
 
   readonly find = async (id: string): Promise<OutboxEntry | undefined> => {
     const entry = await this.#find(id);
-    return entry?.id === id && !this.#isOver(entry) ? this.#show(entry) : undefined;
+    return entry && !this.#isOver(entry) ? this.#show(entry) : undefined;
   };
 
   /** Whether it is kept only because another entry may refer to its answer. */

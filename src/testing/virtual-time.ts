@@ -149,10 +149,17 @@ export function virtualTime(vi: FakeTimers, options: VirtualTimeOptions = {}): V
   });
   const removeJest = installJest(vi);
   let isRestored = false;
+  const requireFake = (operation: string): void => {
+    if (!areFake(vi))
+      throw new Error(
+        `${operation}: virtual time is over, because restore() or useRealTimers() was called. Call virtualTime() in each test, in beforeEach for example.`,
+      );
+  };
 
   return {
     now: () => systemClock.now(),
     advance: async (ms) => {
+      requireFake('advance');
       requireWhole('advance', 'ms', ms, { min: 0, max: maxTimerMs, unit: ' of milliseconds' });
       const end = systemClock.now() + ms;
       await runUntilIdle(vi, act);
@@ -160,7 +167,10 @@ export function virtualTime(vi: FakeTimers, options: VirtualTimeOptions = {}): V
         await runUntilIdle(vi, act, () => stepToNextTimer(vi, end - systemClock.now()));
       }
     },
-    settle: () => runUntilIdle(vi, act),
+    settle: async () => {
+      requireFake('settle');
+      await runUntilIdle(vi, act);
+    },
     clock: systemClock,
     restore: () => {
       if (isRestored) return;

@@ -1,7 +1,5 @@
-import { useQueryClient } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
-import { findOutbox } from '../outbox/query-adapter/outbox.ts';
-import { type OutboxControls, useOutbox } from '../outbox/react/use-outbox.ts';
+import { type OutboxControls, useFoundOutbox, useOutbox } from '../outbox/react/use-outbox.ts';
 import { Announcement } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 
@@ -32,7 +30,7 @@ export interface OutboxBadgeProps {
  * ```
  */
 export function OutboxBadge(props: OutboxBadgeProps): ReactElement | null {
-  return findOutbox(useQueryClient(), 'OutboxBadge') ? <Badge {...props} /> : null;
+  return useFoundOutbox('OutboxBadge') ? <Badge {...props} /> : null;
 }
 
 function Badge({ children }: OutboxBadgeProps): ReactElement {

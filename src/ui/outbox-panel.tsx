@@ -1,8 +1,11 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useId, useState } from 'react';
 import type { OutboxEntry } from '../outbox/entries.ts';
-import { findOutbox } from '../outbox/query-adapter/outbox.ts';
-import { type OutboxControls, useOutbox, useOutboxEntries } from '../outbox/react/use-outbox.ts';
+import {
+  type OutboxControls,
+  useFoundOutbox,
+  useOutbox,
+  useOutboxEntries,
+} from '../outbox/react/use-outbox.ts';
 import { Action, Announcement, Countdown, Frame, Group, Item } from './parts.tsx';
 import { useTexts } from './texts/texts.tsx';
 import type { UiTexts } from './texts/ui-texts.ts';
@@ -50,13 +53,13 @@ export interface OutboxPanelProps {
  * ```
  */
 export function OutboxPanel(props: OutboxPanelProps): ReactElement | null {
-  return findOutbox(useQueryClient(), 'OutboxPanel') ? <Panel {...props} /> : null;
+  return useFoundOutbox('OutboxPanel') ? <Panel {...props} /> : null;
 }
 
 function Panel({ describe, edit, children }: OutboxPanelProps): ReactElement {
   const texts = useTexts();
   const outbox = useOutbox();
-  const entries = (useOutboxEntries() ?? []).filter(({ state }) => state !== 'done');
+  const entries = (useOutboxEntries() ?? []).filter((entry) => !isDelivered(entry));
   const [news, setNews] = useState('');
   const { storage, dead = 0, discard } = outbox;
   const isKnown = outbox.dead !== undefined;
@@ -101,6 +104,9 @@ function Panel({ describe, edit, children }: OutboxPanelProps): ReactElement {
     </Frame>
   );
 }
+
+const isDelivered = ({ state, processed }: OutboxEntry): boolean =>
+  state === 'done' || (state === 'sending' && processed === 'yes');
 
 interface EntryRowProps {
   readonly entry: OutboxEntry;

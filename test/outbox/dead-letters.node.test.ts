@@ -111,11 +111,14 @@ test('what was surely refused is retried under a new key', async () => {
   await expect(delivered).rejects.toMatchObject({ reason: 'refused' });
   const next = await outbox.retry(idempotencyKey);
   expect(next).not.toBe(idempotencyKey);
+  // Whoever shows it by its former key must not take it for delivered.
+  expect(await outbox.find(idempotencyKey)).toMatchObject({ idempotencyKey: next });
   await settle();
   expect(server.arrivals.map(({ key, body }) => [key, body])).toEqual([
     [idempotencyKey, '1'],
     [next, '1'],
   ]);
+  expect(await outbox.find(idempotencyKey)).toMatchObject({ idempotencyKey: next, state: 'done' });
   expect(await outbox.list({ state: 'dead' })).toEqual([]);
 });
 
@@ -148,7 +151,8 @@ test('an entry is edited under a new key, and whoever submitted it gets the end 
   await settle();
   // From another tab than the one that waits.
   const next = await second.outbox.edit(idempotencyKey, 2);
-  expect(await second.outbox.find(idempotencyKey)).toBeUndefined();
+  for (const { outbox } of [first, second])
+    expect(await outbox.find(idempotencyKey)).toMatchObject({ idempotencyKey: next, variables: 2 });
   await settle();
   expect(server.arrivals.map(({ body }) => body)).toEqual(['0']);
   expect(await first.outbox.edit(head.idempotencyKey, 9)).toBeUndefined();

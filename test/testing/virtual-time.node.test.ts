@@ -175,6 +175,19 @@ test('a timer that was set in real time can be cleared in virtual time', async (
   expect(warn).not.toHaveBeenCalled();
 });
 
+describe.each([
+  ['restore()', () => time.restore()],
+  ['vi.useRealTimers()', () => void vi.useRealTimers()],
+])('after %s', (_, end) => {
+  test.each(['advance', 'settle'] as const)('%s says that virtual time is over', async (method) => {
+    time = virtualTime(vi);
+    end();
+    await expect(time[method](1)).rejects.toThrow(
+      `${method}: virtual time is over, because restore() or useRealTimers() was called.`,
+    );
+  });
+});
+
 test('restore brings back real time and takes the global jest away, however often it is called', () => {
   time = virtualTime(vi);
   expect(globalThis).toHaveProperty('jest');

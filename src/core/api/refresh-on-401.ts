@@ -1,6 +1,10 @@
 import type { FetchContext } from '../fetch/attempt/attempt.ts';
 import { type Extension, renewableAt } from '../fetch/extension.ts';
 import { isStream, readHeaders } from '../fetch/init.ts';
+import { reportOf } from '../operation/error-info.ts';
+import type { Live } from '../operation/parts/session.ts';
+import { whyRetry } from '../policy/decide.ts';
+import type { Failure, HttpFailure } from '../policy/outcome.ts';
 import type { SteadyRequest } from '../fetch/request.ts';
 import { followRedirects, keepCredentials } from './redirects.ts';
 import { textOf } from '../lib/input/callback.ts';
@@ -22,9 +26,10 @@ export interface RefreshOptions {
   readonly headers?: (() => HeadersInit | Promise<HeadersInit>) | undefined;
   /**
    * Gets new credentials, and resolves once `headers` returns them or the cookie is set. Resolve with `false`
-   * if there are none; reject if the login server could not be reached. Either way the caller gets the 401;
-   * an outbox entry waits after a rejection. Pass its `signal` on: it aborts after `timeoutMs`, and a request
-   * that carries it is never refreshed itself.
+   * if there are none; reject if the login server could not be reached. Either way the caller gets the 401. After a
+   * rejection an outbox entry waits, and all else is retried once the next refresh may start, unless the error has the
+   * status of a refusal. Pass its `signal` on: it aborts after `timeoutMs` and at a log-out, and a request that carries it
+   * is never refreshed itself.
    */
   readonly refresh: (context: RefreshContext) => unknown;
   /** How long a refresh may take, in milliseconds. @default 10000 */
@@ -33,7 +38,7 @@ export interface RefreshOptions {
 
 /** The argument of `refresh`. */
 export interface RefreshContext {
-  /** Aborted when the refresh takes too long. */
+  /** Aborted when the refresh takes too long, or its session ends. */
   readonly signal: AbortSignal;
 }
 
@@ -89,7 +94,8 @@ interface Signed {
  *         headers: () => ({ authorization: `Bearer ${accessToken}` }),
  *         async refresh({ signal }) {
  *           const response = await fetch('https://login.example/token', { method: 'POST', signal });
- *           accessToken = await response.text();
+ *           if (response.status >= 500) throw new Error(`The login server answered ${response.status}.`);
+ *           if (response.ok) accessToken = await response.text();
  *           return response.ok;
  *         },
  *       }),
@@ -136,7 +142,7 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
       const mayStart = context.clock.now() >= (refused.get(endpoint) ?? 0);
       const renewal = credentials.renew(context, signed, mayStart);
       const isNew = await untilAborted(caller, renewal).catch(() => false);
-      if (!isNew && credentials.isUnreached) renewableAt.set(failure, credentials.pausedUntil);
+      if (!isNew) credentials.explain(failure, context.clock.now());
       if (!isNew || signed.isOnce || caller?.aborted) return undefined;
       attempt.endForResend(failure, response);
       const signing = credentials.sign(context, request, { ...signed, isAgain: true });
@@ -148,10 +154,10 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
 
 /** The credentials of an API, the requests that carry them, and the one refresh of them that runs at a time. */
 class Credentials {
-  /** The last refresh was rejected: the login server could not be reached. */
-  isUnreached = false;
+  /** What the last refresh was rejected with: the login server could not be reached. */
+  #unreached: { readonly failure: Failure } | undefined;
   /** After a failed refresh, no other starts before. */
-  pausedUntil = -Infinity;
+  #pausedUntil = -Infinity;
   readonly #options: RefreshOptions;
   readonly #signed: WeakMap<SteadyRequest, Signed> = new WeakMap();
   /** The signals of refreshes. */
@@ -228,19 +234,28 @@ class Credentials {
     mayStart: boolean,
   ): Promise<boolean> {
     if (epoch !== this.#epoch || (await this.#read(context)).text !== text) return true;
-    const isPaused = context.clock.now() < this.pausedUntil && text === this.#failedText;
+    const isPaused = context.clock.now() < this.#pausedUntil && text === this.#failedText;
     if (!this.#running && (isPaused || !mayStart)) return false;
     this.#running ??= this.#refresh(context).finally(() => (this.#running = undefined));
     return this.#running;
+  }
+
+  /** Marks a 401 as one that passes, if the login server could not be reached: it is worth another attempt once the next refresh may start. */
+  explain(failure: HttpFailure, nowMs: number): void {
+    if (!this.#unreached) return;
+    renewableAt.set(failure, this.#pausedUntil);
+    if (!whyRetry(this.#unreached.failure)) return;
+    const retryAfterMs = Math.max(0, this.#pausedUntil - nowMs);
+    Object.assign(failure, { shouldRetry: true, retryAfterMs });
   }
 
   /** Runs work with a signal that is aborted at the time limit. */
   #callWithLimit<T>(
     context: FetchContext,
     work: (signal: AbortSignal) => T | Promise<T>,
+    controller: AbortController = new AbortController(),
   ): Promise<T> {
     const { timeoutMs = defaultMs } = this.#options;
-    const controller = new AbortController();
     const expire = (): Error => {
       const reason = new Error(`it has not settled within ${timeoutMs} ms`);
       controller.abort(reason);
@@ -260,26 +275,38 @@ class Credentials {
   }
 
   async #refresh(context: FetchContext): Promise<boolean> {
-    const { clock, random } = context;
+    const { clock, random, operations } = context;
+    const { session } = operations;
+    const controller = new AbortController();
+    const live: Live = { endSession: () => controller.abort() };
+    operations.live.add(live);
     try {
-      const said = await this.#callWithLimit(context, (signal) => {
+      const ask = (signal: AbortSignal): unknown => {
         this.#own.add(signal);
         return this.#options.refresh({ signal });
-      });
-      this.isUnreached = false;
+      };
+      const said = await this.#callWithLimit(context, ask, controller);
+      this.#unreached = undefined;
       if (said !== false) {
         this.#epoch++;
         this.#failures = 0;
         return true;
       }
     } catch (error) {
-      this.isUnreached = true;
-      this.#warn('refresh', error, 'the caller gets the 401');
+      if (session.isOver) return false;
+      this.#unreached = reportOf(error, clock.now());
+      this.#warn(
+        'refresh',
+        error,
+        'it is tried again. If there are no credentials, resolve with false',
+      );
+    } finally {
+      operations.live.delete(live);
     }
     this.#failedText = (await this.#read(context)).text;
     const pauseMs = Math.min(greatestPauseMs, leastPauseMs * 2 ** this.#failures++);
     // Spread, so that not all tabs refresh at once.
-    this.pausedUntil = clock.now() + pauseMs * (1 + random() / 2);
+    this.#pausedUntil = clock.now() + pauseMs * (1 + random() / 2);
     return false;
   }
 

@@ -60,7 +60,6 @@ export function bindFetch(
   operation: Operation,
   signal: AbortSignal,
 ): BoundFetch {
-  let open = 0;
   signals.set(signal, operation);
   return {
     fetchNow() {
@@ -70,23 +69,17 @@ export function bindFetch(
         async (input, init) => {
           // A request of an attempt that is over is sent by the next attempt only.
           if (operation.attempt !== attempt) throw operation.errors.lastError;
-          const sent = joinOperation(signals, operation, signal, input, init);
-          open++;
-          try {
-            return await send(input, sent);
-          } finally {
-            open--;
-          }
+          return send(input, joinOperation(signals, operation, signal, input, init));
         };
       return { fetch: bind(fetch), rawFetch: bind(rawFetch) };
     },
     isOut: () =>
       operation.phase.kind === 'sending' ||
-      open > operation.pauses.list.length ||
+      operation.open > operation.pauses.list.length ||
       (operation.phase.kind === 'paused' && operation.attempt === 1 && operation.effects.hasAny()),
-    isIdle: () => open === 0,
+    isIdle: () => operation.open === 0,
     // If no request of ours is open, one of another client may be.
-    isReading: () => open > 0 && !operation.effects.hasAny(),
+    isReading: () => operation.open > 0 && !operation.effects.hasAny(),
   };
 }
 

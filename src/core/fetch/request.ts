@@ -148,7 +148,7 @@ export class SteadyRequest implements RequestFacts, Live {
     this.isRaw = isRaw;
     this.toClientError = context.client?.errorMaker(init);
     this.isLocal = isLocal(url, passed, init);
-    this.#endRequest = this.operation.attemptLimit?.beginRequest();
+    this.#endRequest = this.operation.beginRequest(url);
   }
 
   /** Whether sending it twice does no harm. A query reads, whatever its method. */

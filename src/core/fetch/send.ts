@@ -124,9 +124,9 @@ async function send(
   } catch (error) {
     // A no-op if its outcome is recorded already. An error of an extension or a listener is no outcome.
     attempt?.sending?.end(failures.aborted);
-    request.end();
     throw error;
   } finally {
+    request.end();
     operations.live.delete(request);
     operations.recordWrite(request);
   }

@@ -37,8 +37,12 @@ export interface Waiting {
 
 /** The time limit of an attempt. Its requests have their own limits. */
 export interface AttemptLimit {
-  /** @returns a function that reports the end of the request, its body included. Only the first call counts. */
-  beginRequest(): () => void;
+  /**
+   * Records that a request of the attempt begins, or that a body is read (without `url`).
+   *
+   * @returns a function that reports its end.
+   */
+  beginRequest(url?: string): () => void;
   /** @returns a promise that settles with the attempt, or rejects when its time is up. */
   race<T>(begun: Promise<T>): Promise<T>;
   /** Ends the limit, because the attempt is over. */

@@ -53,6 +53,8 @@ export class Operation {
   askedAt: number;
   /** A user pressed for its next request, which is sent whatever the state of its origin. */
   isUrged: boolean;
+  /** How many of its requests are under way, or paused before they are sent. */
+  open = 0;
   readonly given: OperationInit;
   readonly submission: Submission | undefined;
   readonly effects: Effects;
@@ -146,6 +148,16 @@ export class Operation {
     this.pauses.count(dueAt, now);
     // A timer this late means the device slept: the request counts as new.
     if (now - dueAt > latestMs) this.askedAt = now;
+  }
+
+  /** Records that a request of it begins, however it is linked to it. @returns a function that reports its end. */
+  beginRequest(url: string): () => void {
+    const end = this.attemptLimit?.beginRequest(url);
+    this.open++;
+    return () => {
+      this.open--;
+      end?.();
+    };
   }
 
   /** Sets the time limit of the current attempt; undefined for none. */

@@ -226,6 +226,7 @@ export class EntryAttempt extends Owner<Operation> {
       meantAt: isUrged || entry.isRedriven ? undefined : entry.createdAt,
     });
     this.#idle = new IdleLimit(sender, running, definition.policy);
+    this.#operation.limitAttempt(this.#idle);
   }
 
   override onChange(operation: Operation): void {
@@ -250,7 +251,7 @@ export class EntryAttempt extends Owner<Operation> {
     } finally {
       submission.close();
       executions.delete(execution);
-      this.#idle.stop();
+      this.#idle.end();
     }
   }
 
@@ -266,38 +267,29 @@ export class EntryAttempt extends Owner<Operation> {
     }
     const context = attemptContext({}, fetches, submission, claims, signal);
     const given: [never, typeof context] = [variables as never, context];
-    const limits = { signal, limit: this.#idle };
     const { mutationFn } = definition.handler;
     const run = async (...args: typeof given): Promise<unknown> => {
       const done: unknown = await mutationFn(...args);
       refuseHandedOut(this.#operation);
       return done;
     };
-    const data = await this.#sender.operations.run(this.#operation, run, given, limits);
+    const data = await this.#sender.operations.run(this.#operation, run, given, { signal });
     // The handler may have swallowed our error; the request was still not sent.
     submission.refuseUnkept();
     return data;
   }
 
-  /** The fetches of a handler's context. They count the requests, and record where they go. */
+  /** The fetches of a handler's context. After its attempt they send nothing. */
   #createFetches(): Fetches {
     const { signal } = this.#running.controller;
     const bound = bindFetch(this.#sender, this.#operation, signal).fetchNow();
-    const follow =
+    const guard =
       (send: SteadyFetch): RawFetch =>
       async (input, init) => {
         this.#submission.refuseLate();
-        const url = input instanceof Request ? input.url : `${input}`;
-        const end = this.#running.beginRequest(toUrl(url)?.origin);
-        this.#idle.pause();
-        try {
-          return await send(input, init as SteadyInit);
-        } finally {
-          end();
-          this.#idle.resume();
-        }
+        return send(input, init as SteadyInit);
       };
-    return { fetch: follow(bound.fetch), rawFetch: follow(bound.rawFetch) };
+    return { fetch: guard(bound.fetch), rawFetch: guard(bound.rawFetch) };
   }
 
   /** Ends a failed attempt. The operation emits no end, because its next attempt continues it. */
@@ -364,8 +356,8 @@ const triedAgain: Decision = { kind: 'stop', reason: 'deadline', retryAt: undefi
 /** The least time limit for an attempt that does nothing, in milliseconds. */
 const leastMs = 60_000;
 
-/** Limits the time in which an attempt neither ends nor has a request under way. */
-class IdleLimit implements Pick<AttemptLimit, 'race'> {
+/** Limits the time in which an attempt neither ends nor has a request under way, and counts its requests. */
+class IdleLimit implements AttemptLimit {
   readonly #running: Running;
   readonly #limit: TimeLimit;
   readonly #limitMs: number;
@@ -378,9 +370,18 @@ class IdleLimit implements Pick<AttemptLimit, 'race'> {
     this.#limit = new TimeLimit(sender, this);
   }
 
+  beginRequest(url?: string): () => void {
+    const end = this.#running.beginRequest(url === undefined ? url : toUrl(url)?.origin);
+    this.#limit.stop();
+    return () => {
+      end();
+      this.#resume();
+    };
+  }
+
   race<T>(begun: Promise<T>): Promise<T> {
     // A request may be under way already.
-    this.resume();
+    this.#resume();
     return this.#limit.race(begun);
   }
 
@@ -388,16 +389,12 @@ class IdleLimit implements Pick<AttemptLimit, 'race'> {
     return (this.#late = idleError(this.#limitMs));
   }
 
-  pause(): void {
-    this.#limit.stop();
-  }
-
   /** Starts the limit anew, unless a request is under way. */
-  resume(): void {
+  #resume(): void {
     if (this.#running.open === 0 && !this.#isOver) this.#limit.restart(this.#limitMs);
   }
 
-  stop(): void {
+  end(): void {
     this.#isOver = true;
     this.#limit.stop();
   }

@@ -14,7 +14,7 @@ import {
 import { defineHandlers, definitionOf, type HandlerDefinition } from '../handler.ts';
 import { checkMade, codeOf, type MadeBy } from '../../core/lib/input/made-by.ts';
 import type { LinksCode } from '../links/outbox-links.ts';
-import { OutboxCore } from '../outbox.ts';
+import { type Delivered, OutboxCore } from '../outbox.ts';
 import { openIndexedDb } from '../store/disk.ts';
 import { databaseName, drain, prepareSync, syncTag } from './background-sync.ts';
 import { createOutboxMutation } from './mutation.ts';
@@ -26,6 +26,7 @@ import {
   type OutboxMutationOptions,
   registerOutbox,
 } from './outbox.ts';
+import { showUntil } from './view.ts';
 
 const names: readonly (keyof OutboxConfig<AnyOutboxHandlers>)[] = [
   'steady',
@@ -113,6 +114,7 @@ function createCore<H extends AnyOutboxHandlers>(
   instance: Instance,
   name: string,
   definitions: ReadonlyMap<string, HandlerDefinition>,
+  onStale: (delivered: Delivered, loaded: Promise<unknown>) => void,
 ): OutboxCore {
   const { steady, queryClient: client, handlers, cipher, parallel = 4 } = config;
   // Times on the disk are those of the clock on the wall, which all tabs share.
@@ -129,10 +131,12 @@ function createCore<H extends AnyOutboxHandlers>(
     parallel,
     open: (listener) => openIndexedDb(name, clock, listener),
     onLeft: config.backgroundSync ? prepareSync(name) : () => {},
-    onDelivered({ handler, ...delivered }) {
+    onDelivered(entry) {
+      const { handler, ...delivered } = entry;
       const { invalidates = [], onDelivered } = handlers[handler] ?? {};
       if (!client) return;
-      for (const queryKey of invalidates) void client.invalidateQueries({ queryKey });
+      const loads = invalidates.map((queryKey) => client.invalidateQueries({ queryKey }));
+      if (loads[0]) onStale(entry, Promise.all(loads));
       onDelivered?.({ ...delivered, client });
     },
   });
@@ -161,7 +165,13 @@ function make<const H extends AnyOutboxHandlers>(
     reject('createOutbox', 'steady', steady, whatIsMade(steady));
   checkValues(config);
   const handlers = defineHandlers(config.handlers, instance.policy);
-  const core = createCore(config, instance, databaseName(name, user), handlers);
+  const core = createCore(
+    config,
+    instance,
+    databaseName(name, user),
+    handlers,
+    (delivered, loaded) => void showUntil(outbox as unknown as Outbox, delivered, loaded),
+  );
   const { display, entries, edit, discard, clear } = core;
   const { list, find, retry, retryAll } = entries;
   const { getState, onChange } = display;

@@ -1,7 +1,7 @@
 import { inDevelopment } from '../../core/lib/development.ts';
 import type { QueryClient, QueryKey, UseMutationOptions } from '@tanstack/react-query';
 import { warn } from '../../core/lib/input/warn.ts';
-import type { Readable } from '../../core/lib/store.ts';
+import { createStore, type Readable } from '../../core/lib/store.ts';
 import type { Steadfetch, TabPorts } from '../../core/internal.ts';
 import type { OutboxCipher } from '../codec.ts';
 import type { OutboxEntry, OutboxFilter } from '../entries.ts';
@@ -159,7 +159,8 @@ export interface Outbox<
     filter?: OutboxFilter<N>,
   ) => Promise<readonly EntryOf<H, N>[]>;
   /**
-   * The entry with this key; undefined once it is delivered and its submitter has the result.
+   * The entry with this key, or that had it before it was edited or sent again under a new one; undefined once it is
+   * delivered and its submitter has the result.
    *
    * @throws Error (as a rejection), as `retry`, `edit` and `discard` do, while the entry may be on a
    *   disk that cannot be read.
@@ -225,13 +226,28 @@ export function outboxHandler<TVariables = void, TData = unknown>(
   return handler;
 }
 
-const outboxes = new WeakMap<QueryClient, Outbox>();
+/** Which outbox a QueryClient has. */
+interface Registry {
+  readonly outboxes: WeakMap<QueryClient, Outbox>;
+}
+
+const outboxes: Registry['outboxes'] = /* @__PURE__ */ new WeakMap();
+const registry = /* @__PURE__ */ createStore<Registry>({ outboxes });
+
+/** Another object whenever a QueryClient has got or lost its outbox. */
+export const outboxRegistry: Readable<Registry> = registry;
+
+const recordChange = (): void => registry.set({ outboxes });
 
 /** Makes it the outbox of a QueryClient, until the returned function is called. */
 export function registerOutbox(client: QueryClient, outbox: Outbox): () => void {
+  const isFirst = !outboxes.has(client);
   outboxes.set(client, outbox);
+  // The one before it is shown until it is disposed of: a component that makes one in each render is not rendered for ever.
+  if (isFirst) recordChange();
   return () => {
     if (outboxes.get(client) === outbox) outboxes.delete(client);
+    recordChange();
   };
 }
 
@@ -239,8 +255,12 @@ export function registerOutbox(client: QueryClient, outbox: Outbox): () => void 
 export const outboxOf = (client: QueryClient): Outbox | undefined => outboxes.get(client);
 
 /** The outbox of a client; undefined where it has none, as in tests and stories. In development a warning says so. */
-export function findOutbox(client: QueryClient, operation: string): Outbox | undefined {
-  const outbox = outboxes.get(client);
+export function findOutbox(
+  { outboxes: all }: Registry,
+  client: QueryClient,
+  operation: string,
+): Outbox | undefined {
+  const outbox = all.get(client);
   if (process.env.NODE_ENV !== 'production' && !outbox) {
     const message = `${missingOutbox(operation)} Until then it shows nothing.`;
     warn(client, 'no outbox', message, 'outbox.md#usage');

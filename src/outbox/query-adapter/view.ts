@@ -6,47 +6,115 @@ import type { Outbox } from './outbox.ts';
 /** The entries that were asked for; undefined until they are known. */
 export type EntriesView = Readable<readonly OutboxEntry[] | undefined>;
 
-const views = new WeakMap<Outbox, Map<string, EntriesView>>();
+/** The results of entries whose delivery has made queries stale that are not loaded yet, by their keys. */
+type Unloaded = ReadonlyMap<string, unknown>;
+
+/** The views of an outbox by what they show, and the entries that they still show after their delivery. */
+class Views {
+  readonly byName = new Map<string, EntriesView>();
+  readonly unloaded = createStore<Unloaded>(new Map());
+}
+
+const views = new WeakMap<Outbox, Views>();
+
+function viewsOf(outbox: Outbox): Views {
+  const known = views.get(outbox) ?? new Views();
+  views.set(outbox, known);
+  return known;
+}
+
+/**
+ * Goes on showing an entry that is delivered as `sending` until this is loaded which its delivery has made stale, as React
+ * Query's mutation is pending until its `onSettled` is: a list of both never lacks it.
+ */
+export async function showUntil(
+  outbox: Outbox,
+  { idempotencyKey, data }: Pick<OutboxEntry, 'idempotencyKey' | 'data'>,
+  loaded: Promise<unknown>,
+): Promise<void> {
+  const { getState, set } = viewsOf(outbox).unloaded;
+  set(new Map(getState()).set(idempotencyKey, data));
+  await loaded.catch(() => {});
+  set(new Map([...getState()].filter(([key]) => key !== idempotencyKey)));
+}
 
 /** The entries of an outbox that a filter lets through: one for all who ask alike. */
 export function entriesView(outbox: Outbox, filter: OutboxFilter): EntriesView {
-  return viewOf(outbox, hashKey(['list', filter]), () => outbox.list(filter));
+  const { state = 'sending' } = filter;
+  const load = (): ReturnType<Load> => outbox.list(filter);
+  return viewOf(outbox, hashKey(['list', filter]), load, state === 'sending');
 }
 
 /** The entry with this key, as a list of one or none. */
 export function entryView(outbox: Outbox, key: string | undefined): EntriesView {
-  return viewOf(outbox, hashKey(['find', key]), async () => {
+  const load: Load = async () => {
     const entry = key === undefined ? undefined : await outbox.find(key);
     return entry ? [entry] : [];
-  });
+  };
+  return viewOf(outbox, hashKey(['find', key]), load, true);
 }
 
-function viewOf(
-  outbox: Outbox,
-  name: string,
-  load: () => Promise<readonly OutboxEntry[]>,
-): EntriesView {
-  const known = views.get(outbox) ?? new Map<string, EntriesView>();
-  views.set(outbox, known);
-  const view = known.get(name) ?? createView(outbox, load, () => known.delete(name));
-  known.set(name, view);
+type Load = () => Promise<readonly OutboxEntry[]>;
+
+function viewOf(outbox: Outbox, name: string, load: Load, isSendingShown: boolean): EntriesView {
+  const { byName, unloaded } = viewsOf(outbox);
+  const view =
+    byName.get(name) ??
+    createView(outbox, load, isSendingShown ? unloaded : undefined, () => byName.delete(name));
+  byName.set(name, view);
   return view;
+}
+
+/** The entries with those, each in its place, that were shown before and are not loaded yet since their delivery. */
+function addUnloaded(
+  entries: readonly OutboxEntry[],
+  before: readonly OutboxEntry[],
+  unloaded: Unloaded,
+): readonly OutboxEntry[] {
+  const all = entries.filter(({ idempotencyKey }) => !unloaded.has(idempotencyKey));
+  const over = {
+    state: 'sending',
+    processed: 'yes',
+    nextRetryAt: undefined,
+    pause: undefined,
+  } as const;
+  for (const [place, entry] of before.entries()) {
+    const { idempotencyKey: key } = entry;
+    if (unloaded.has(key)) all.splice(place, 0, { ...entry, ...over, data: unloaded.get(key) });
+  }
+  return all;
 }
 
 function createView(
   { onChange }: Outbox,
-  load: () => Promise<readonly OutboxEntry[]>,
+  load: Load,
+  unloaded: Readable<Unloaded> | undefined,
   onUnused: () => void,
 ): EntriesView {
   const { getState, set, subscribe } = createStore<readonly OutboxEntry[] | undefined>(undefined);
   let watchers = 0;
   let loads = 0;
-  let stop: (() => void) | undefined;
+  let latest: readonly OutboxEntry[] | undefined;
+  let stop: readonly (() => void)[] = [];
+  let known = unloaded?.getState();
+  const show = (): void => {
+    const [before, entries] = [getState() ?? [], latest];
+    if (entries) set(keepSame(getState(), known ? addUnloaded(entries, before, known) : entries));
+  };
   const refresh = async (): Promise<void> => {
     loads += 1;
     const mine = loads;
     const entries = await load().catch(() => undefined);
-    if (entries && mine === loads) set(keepSame(getState(), entries));
+    if (!entries || mine !== loads) return;
+    latest = entries;
+    show();
+  };
+  const follow = (): void => {
+    const [before, now] = [known, unloaded?.getState()];
+    known = now;
+    // What is loaded is gone at once, and not only when the entries are read again.
+    latest = latest?.filter(({ idempotencyKey: key }) => now?.has(key) || !before?.has(key));
+    show();
   };
   return {
     getState,
@@ -54,14 +122,14 @@ function createView(
       const unsubscribe = subscribe(listener);
       watchers += 1;
       if (watchers === 1) {
-        stop = onChange(() => void refresh());
+        stop = [onChange(() => void refresh()), unloaded?.subscribe(follow) ?? (() => {})];
         void refresh();
       }
       return () => {
         unsubscribe();
         watchers -= 1;
         if (watchers > 0) return;
-        stop?.();
+        for (const end of stop) end();
         onUnused();
       };
     },

@@ -9,11 +9,30 @@ import {
   type Outbox,
   findOutbox,
   missingOutbox,
+  outboxRegistry,
 } from '../query-adapter/outbox.ts';
 
 /** The state of the outbox, and actions on its entries. */
 export interface OutboxControls extends OutboxState, Pick<Outbox, Control> {}
 type Control = 'retry' | 'retryAll' | 'edit' | 'discard' | 'clear';
+
+/**
+ * The outbox of the client, or the given one. It may be made or replaced once the component is there: at a log-in, or by
+ * a hot update.
+ */
+export function useFoundOutbox(
+  operation: string,
+  queryClient?: QueryClient,
+  given?: Outbox,
+): Outbox | undefined {
+  const client = useQueryClient(queryClient);
+  const { subscribe, getState } = outboxRegistry;
+  const registry = useSyncExternalStore(subscribe, getState, getState);
+  return useMemo(
+    () => given ?? findOutbox(registry, client, operation),
+    [registry, client, operation, given],
+  );
+}
 
 /**
  * The number of entries that are due, waiting, sending, paused and dead, the age of the oldest, and whether
@@ -35,8 +54,8 @@ type Control = 'retry' | 'retryAll' | 'edit' | 'discard' | 'clear';
  * ```
  */
 export function useOutbox(queryClient?: QueryClient): OutboxControls {
-  const client = useQueryClient(queryClient);
-  const outbox = useMemo(() => findOutbox(client, 'useOutbox') ?? noOutbox('useOutbox'), [client]);
+  const found = useFoundOutbox('useOutbox', queryClient);
+  const outbox = useMemo(() => found ?? noOutbox('useOutbox'), [found]);
   const state = useSyncExternalStore(outbox.subscribe, outbox.getState, () => unopened);
   return useMemo(() => {
     const { retry, retryAll, edit, discard, clear } = outbox;
@@ -58,7 +77,8 @@ function noOutbox(operation: string): Pick<Outbox, Control | 'subscribe' | 'getS
 
 /**
  * The entries of the outbox, oldest first, 100 at most unless `limit` says otherwise; undefined until they
- * are read. An entry that has not changed stays the same object. Where no outbox is given and the QueryClient has
+ * are read. A delivered entry stays, as `sending` and `processed: 'yes'`, until the queries are loaded that its handler
+ * `invalidates`: a list of both never lacks it. An entry that has not changed stays the same object. Where no outbox is given and the QueryClient has
  * none, it stays undefined; in development a warning says so.
  *
  * @param filter - Which entries. @default all
@@ -93,8 +113,7 @@ export function useOutboxEntries(
   outbox?: Outbox,
   queryClient?: QueryClient,
 ): readonly OutboxEntry[] | undefined {
-  const client = useQueryClient(queryClient);
-  const shown = useMemo(() => outbox ?? findOutbox(client, 'useOutboxEntries'), [client, outbox]);
+  const shown = useFoundOutbox('useOutboxEntries', queryClient, outbox);
   const { state, handler, scope, limit } = filter;
   const view = useMemo(
     () => (shown ? entriesView(shown, { state, handler, scope, limit }) : noView),
@@ -118,7 +137,8 @@ export interface OutboxEntryControls {
 }
 
 /**
- * The entry with this idempotency key, also after a reload.
+ * The entry with this idempotency key, or that had it before it was edited or sent again under a new one: also after a
+ * reload.
  *
  * Where the QueryClient has no outbox there is none, and its controls reject; in development a warning says so.
  *
@@ -142,8 +162,7 @@ export function useOutboxEntry(
   idempotencyKey: string | undefined,
   queryClient?: QueryClient,
 ): OutboxEntryControls {
-  const client = useQueryClient(queryClient);
-  const outbox = useMemo(() => findOutbox(client, 'useOutboxEntry'), [client]);
+  const outbox = useFoundOutbox('useOutboxEntry', queryClient);
   const view = useMemo(
     () => (outbox ? entryView(outbox, idempotencyKey) : noView),
     [outbox, idempotencyKey],

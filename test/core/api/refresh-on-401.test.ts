@@ -8,6 +8,7 @@ import {
   refreshOn401,
   retry,
   type ApiProfile,
+  type Steadfetch,
   type SteadfetchConfig,
   type SteadfetchEvent,
 } from 'steadfetch';
@@ -357,6 +358,105 @@ describe('a refresh that does not work', () => {
       await vi.advanceTimersByTimeAsync(1000);
     }
     expect(times).toEqual([0, 1000, 3000, 7000, 15_000, 31_000, 63_000]);
+  });
+
+  /** Each loop of ours around a request that is refused. */
+  const loops: readonly [string, (given: Steadfetch, client: QueryClient) => Promise<unknown>][] = [
+    [
+      'a query',
+      (steady, client) =>
+        client.fetchQuery({
+          queryKey: ['api'],
+          queryFn: ({ signal }) => steady.json(url, { signal }),
+        }),
+    ],
+    [
+      'a write without a key',
+      (steady, client) => {
+        const options = mutationOptions(steady, {
+          mutationFn: (body: string, { json }) => json(url, { method: 'POST', body }),
+        });
+        return new MutationObserver(client, options).mutate('order');
+      },
+    ],
+    ['retry', (steady) => retry(steady, ({ signal }) => steady.json(url, { signal }))],
+  ];
+
+  describe.each(loops)('and whose login server cannot be reached: %s', (_, run) => {
+    const begin = (refresh: RefreshOptions['refresh']) => {
+      vi.spyOn(console, 'warn').mockReturnValue();
+      const startedAt = Date.now();
+      const times: number[] = [];
+      const made = rig({
+        refresh(given) {
+          times.push(Date.now() - startedAt);
+          return refresh(given);
+        },
+      });
+      const client = new QueryClient({ defaultOptions: made.steady.defaultOptions });
+      return { ...made, times, result: observe(run(made.steady, client)) };
+    };
+
+    test('is tried again when the refresh is, and answered', async () => {
+      let isDown = true;
+      const { session, times, result, sent } = begin(async () => {
+        if (isDown) throw new TypeError('Failed to fetch');
+        session.token = 'new';
+      });
+      await vi.advanceTimersByTimeAsync(2000);
+      isDown = false;
+      await vi.runAllTimersAsync();
+      expect(result.state).toBe('resolved');
+      expect(times).toEqual([0, 1000, 3000]);
+      expect(sent()).toEqual(['old', 'old', 'old', 'new']);
+    });
+
+    test('ends with its 401 after its retries', async () => {
+      const { times, result } = begin(() => Promise.reject(new TypeError('Failed to fetch')));
+      await vi.runAllTimersAsync();
+      expect(result).toMatchObject({ error: { status: 401 } });
+      expect(times).toEqual([0, 1000, 3000, 7000]);
+    });
+
+    test.each([
+      ['as axios does', { response: { status: 400 }, config: { method: 'post' } }],
+      ['by its status', { status: 401 }],
+      ['in a cause', { cause: { statusCode: 403 } }],
+    ])('ends at once where its error says a refusal, %s', async (_says, fields) => {
+      const { times, result } = begin(() =>
+        Promise.reject(Object.assign(new Error('Not renewed.'), fields)),
+      );
+      await vi.runAllTimersAsync();
+      expect(result).toMatchObject({ error: { status: 401 } });
+      expect(times).toEqual([0]);
+    });
+  });
+
+  test('has its signal aborted by a log-out, says nothing, and leaves no credentials', async () => {
+    vi.spyOn(console, 'warn').mockReturnValue();
+    const { steady, session, sent } = rig({
+      async refresh({ signal }) {
+        await new Promise((done, fail) => {
+          setTimeout(done, 100);
+          signal.addEventListener('abort', () => fail(signal.reason));
+        });
+        session.token = 'new';
+      },
+    });
+    const result = observe(steady.fetch(url));
+    await vi.advanceTimersByTimeAsync(50);
+    session.token = '';
+    await steady.endSession();
+    await vi.runAllTimersAsync();
+    expect(result.state).toBe('rejected');
+    expect(session.token).toBe('');
+    expect(console.warn).not.toHaveBeenCalled();
+    // The next session has a refresh of its own, which no failure of that one holds up.
+    session.token = 'other';
+    const next = observe(steady.fetch(url));
+    await vi.runAllTimersAsync();
+    expect(next.state).toBe('resolved');
+    expect(sent()).toEqual(['old', 'other', 'new']);
   });
 
   test('holds nobody up who has logged in since', async () => {

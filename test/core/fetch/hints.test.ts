@@ -59,6 +59,16 @@ test.each<[string, Handler, string]>([
   ['the same origin answers 503', answer(503), origin],
   ['Retry-After can be read', answer(503, null, { 'retry-after': '1' }), other],
   ['the answer is good', answer(200), other],
+  [
+    'it exposes all headers, and sends none',
+    answer(503, null, { 'access-control-expose-headers': '*' }),
+    other,
+  ],
+  [
+    'it exposes Retry-After, and sends none',
+    answer(503, null, { 'access-control-expose-headers': 'Date, Retry-After' }),
+    other,
+  ],
   ['the status promises no Retry-After', answer(404), other],
 ])('nothing is said when %s', async (_, handler, url) => {
   await create(handler)

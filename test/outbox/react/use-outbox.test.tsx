@@ -127,7 +127,7 @@ test('an entry is found by its key after a reload, with its reason, and sent aga
   expect(text()).toBe('dead refused');
   await press('Again');
   await pass(200);
-  expect(text()).toBe('undefined undefined');
+  expect(text()).toBe('done undefined');
   expect(browser.server.arrivals).toHaveLength(2);
 });
 
@@ -147,6 +147,34 @@ function Order() {
     </>
   );
 }
+
+test('an entry that is refused again is still shown by its first key, though it is sent under another', async () => {
+  browser.server.rule = (arrival) => arrival.answer(422);
+  const { idempotencyKey } = tab.outbox.submit('order', 'lamp');
+  await pass(200);
+  function Entry() {
+    const { entry, retry, discard } = useOutboxEntry(idempotencyKey);
+    return (
+      <>
+        <p role="status">{`${entry?.state} ${entry?.reason}`}</p>
+        <button onClick={() => void retry()}>Again</button>
+        <button onClick={() => void discard()}>Discard</button>
+      </>
+    );
+  }
+  show(<Entry />);
+  await pass(200);
+  for (const requests of [2, 3]) {
+    await press('Again');
+    await pass(1000);
+    expect(browser.server.arrivals).toHaveLength(requests);
+    expect(text()).toBe('dead refused');
+  }
+  expect(new Set(browser.server.arrivals.map(({ key }) => key)).size).toBe(3);
+  await press('Discard');
+  await pass(1000);
+  expect(text()).toBe('undefined undefined');
+});
 
 test('a mutation shows that it is saved, each attempt, its wait and its success', async () => {
   show(<Order />);

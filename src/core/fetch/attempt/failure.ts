@@ -191,7 +191,7 @@ export function hintAtCors(
         `errors included, carry Access-Control-Allow-Origin.`,
       'retry/errors.md#errors-and-their-messages',
     );
-  } else if (/^(413|429|503)$/.test(`${response.status}`) && !response.headers.get('retry-after')) {
+  } else if (/^(413|429|503)$/.test(`${response.status}`) && !showsRetryAfter(response)) {
     warn(
       instance,
       `expose ${origin}`,
@@ -201,6 +201,11 @@ export function hintAtCors(
     );
   }
 }
+
+/** Whether its Retry-After is there, or would be. */
+const showsRetryAfter = ({ headers }: Response): boolean =>
+  !!headers.get('retry-after') ||
+  /\*|retry-after/i.test(headers.get('access-control-expose-headers') ?? '');
 
 /** The answer to a request that broke off while the page seemed to close, but stayed. Otherwise throws the error of the rejection. */
 export async function recoverRejection(

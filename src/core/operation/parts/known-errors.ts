@@ -332,10 +332,10 @@ export function speakForAll(error: unknown, failure: Failure, processed: Process
   return outcome;
 }
 
-/** Whether an error without a report of its own is about this request: it says nothing, or only its status. */
+/** Whether an error without a report of its own is about this request: it says nothing, or its status and maybe its method. */
 const isAbout = ({ failure, request }: FailureReport, sent: FailureReport): boolean =>
   failure.kind === 'error' ||
-  (request?.method === undefined &&
+  ((request?.method ?? sent.request?.method) === sent.request?.method &&
     failure.kind === 'http' &&
     sent.failure.kind === 'http' &&
     failure.status === sent.failure.status);
