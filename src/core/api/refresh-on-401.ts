@@ -4,7 +4,7 @@ import { isStream, readHeaders } from '../fetch/init.ts';
 import { reportOf } from '../operation/error-info.ts';
 import type { Live } from '../operation/parts/session.ts';
 import { whyRetry } from '../policy/decide.ts';
-import type { Failure, HttpFailure } from '../policy/outcome.ts';
+import type { HttpFailure } from '../policy/outcome.ts';
 import type { SteadyRequest } from '../fetch/request.ts';
 import { followRedirects, keepCredentials } from './redirects.ts';
 import { textOf } from '../lib/input/callback.ts';
@@ -27,9 +27,9 @@ export interface RefreshOptions {
   /**
    * Gets new credentials, and resolves once `headers` returns them or the cookie is set. Resolve with `false`
    * if there are none; reject if the login server could not be reached. Either way the caller gets the 401. After a
-   * rejection an outbox entry waits, and all else is retried once the next refresh may start, unless the error has the
-   * status of a refusal. Pass its `signal` on: it aborts after `timeoutMs` and at a log-out, and a request that carries it
-   * is never refreshed itself.
+   * rejection an outbox entry waits. All else is retried once the next refresh may start if the error is one of the
+   * network, or has a status that passes, such as 503. Pass its `signal` on: it aborts after `timeoutMs` and at a log-out,
+   * and a request that carries it is never refreshed itself.
    */
   readonly refresh: (context: RefreshContext) => unknown;
   /** How long a refresh may take, in milliseconds. @default 10000 */
@@ -94,9 +94,10 @@ interface Signed {
  *         headers: () => ({ authorization: `Bearer ${accessToken}` }),
  *         async refresh({ signal }) {
  *           const response = await fetch('https://login.example/token', { method: 'POST', signal });
- *           if (response.status >= 500) throw new Error(`The login server answered ${response.status}.`);
- *           if (response.ok) accessToken = await response.text();
- *           return response.ok;
+ *           const { ok, status } = response;
+ *           if (status >= 500) throw Object.assign(new Error('The login server is down.'), { status });
+ *           if (ok) accessToken = await response.text();
+ *           return ok;
  *         },
  *       }),
  *     },
@@ -152,10 +153,23 @@ export function refreshOn401(options: RefreshOptions): MadeBy<'refreshOn401'> {
   return { [code]: made };
 }
 
+/**
+ * Whether a refresh that was rejected with this may succeed later: the network failed, or the server does. In most apps an
+ * error that says neither means a session that has expired.
+ */
+function isPassing(error: unknown, nowMs: number): boolean {
+  const { failure } = reportOf(error, nowMs);
+  if (failure.kind !== 'error') return !!whyRetry(failure);
+  const { name, cause } = Object(error) as Partial<Error>;
+  // `fetch` rejects with a TypeError, which some clients wrap.
+  const names = [name, (Object(cause) as Partial<Error>).name];
+  return names.includes('TypeError') || names.includes('TimeoutError');
+}
+
 /** The credentials of an API, the requests that carry them, and the one refresh of them that runs at a time. */
 class Credentials {
-  /** What the last refresh was rejected with: the login server could not be reached. */
-  #unreached: { readonly failure: Failure } | undefined;
+  /** The error of the last refresh, if it was rejected: the login server could not be reached. */
+  #unreached: { readonly error: unknown } | undefined;
   /** After a failed refresh, no other starts before. */
   #pausedUntil = -Infinity;
   readonly #options: RefreshOptions;
@@ -240,11 +254,11 @@ class Credentials {
     return this.#running;
   }
 
-  /** Marks a 401 as one that passes, if the login server could not be reached: it is worth another attempt once the next refresh may start. */
+  /** Marks a 401 as one that passes, if the login server could not be reached. */
   explain(failure: HttpFailure, nowMs: number): void {
     if (!this.#unreached) return;
     renewableAt.set(failure, this.#pausedUntil);
-    if (!whyRetry(this.#unreached.failure)) return;
+    if (!isPassing(this.#unreached.error, nowMs)) return;
     const retryAfterMs = Math.max(0, this.#pausedUntil - nowMs);
     Object.assign(failure, { shouldRetry: true, retryAfterMs });
   }
@@ -257,7 +271,7 @@ class Credentials {
   ): Promise<T> {
     const { timeoutMs = defaultMs } = this.#options;
     const expire = (): Error => {
-      const reason = new Error(`it has not settled within ${timeoutMs} ms`);
+      const reason = new DOMException(`it has not settled within ${timeoutMs} ms`, 'TimeoutError');
       controller.abort(reason);
       return reason;
     };
@@ -294,11 +308,11 @@ class Credentials {
       }
     } catch (error) {
       if (session.isOver) return false;
-      this.#unreached = reportOf(error, clock.now());
+      this.#unreached = { error };
       this.#warn(
         'refresh',
         error,
-        'it is tried again. If there are no credentials, resolve with false',
+        isPassing(error, clock.now()) ? 'it is tried again' : 'the caller gets the 401',
       );
     } finally {
       operations.live.delete(live);

@@ -397,10 +397,16 @@ describe('a refresh that does not work', () => {
       return { ...made, times, result: observe(run(made.steady, client)) };
     };
 
-    test('is tried again when the refresh is, and answered', async () => {
+    test.each([
+      ['of fetch', new TypeError('Failed to fetch')],
+      ['that wraps one', new Error('<no response>', { cause: new TypeError('Load failed') })],
+      ['of a time-out', new DOMException('signal timed out', 'TimeoutError')],
+      ['of axios without an answer', Object.assign(new Error(''), { code: 'ERR_NETWORK' })],
+      ['with the status 503', Object.assign(new Error(''), { status: 503 })],
+    ])('is tried again when the refresh is, and answered, after an error %s', async (_of, down) => {
       let isDown = true;
       const { session, times, result, sent } = begin(async () => {
-        if (isDown) throw new TypeError('Failed to fetch');
+        if (isDown) throw down;
         session.token = 'new';
       });
       await vi.advanceTimersByTimeAsync(2000);
@@ -418,11 +424,19 @@ describe('a refresh that does not work', () => {
       expect(times).toEqual([0, 1000, 3000, 7000]);
     });
 
+    test('is tried again after a refresh that took too long', async () => {
+      const { times, result } = begin(() => new Promise(() => {}));
+      await vi.runAllTimersAsync();
+      expect(result).toMatchObject({ error: { status: 401 } });
+      expect(times).toEqual([0, 11_000, 23_000, 37_000]);
+    });
+
     test.each([
-      ['as axios does', { response: { status: 400 }, config: { method: 'post' } }],
-      ['by its status', { status: 401 }],
-      ['in a cause', { cause: { statusCode: 403 } }],
-    ])('ends at once where its error says a refusal, %s', async (_says, fields) => {
+      ['that says nothing, of a session that has expired', {}],
+      ['of axios, for a 400', { response: { status: 400 }, config: { method: 'post' } }],
+      ['that has the status of a refusal', { status: 401 }],
+      ['that has one in its cause', { cause: { statusCode: 403 } }],
+    ])('ends at once with an error %s', async (_says, fields) => {
       const { times, result } = begin(() =>
         Promise.reject(Object.assign(new Error('Not renewed.'), fields)),
       );
