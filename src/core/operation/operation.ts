@@ -33,6 +33,16 @@ interface LayeredPolicy extends Partial<Record<'api' | 'own' | 'call', PolicyOpt
   readonly merged: Policy;
 }
 
+/** A read that was given up because it is late, and may still be answered. */
+export interface Late {
+  readonly name: string;
+  readonly answer: Promise<Response>;
+  readonly isAnswered: boolean;
+  /** Resolves with its answer, or as `own` settles, by whichever is first. */
+  orSooner(own: Promise<Response>): Promise<Response>;
+  abort(): void;
+}
+
 /**
  * One thing that the app wants done, with all of its attempts. Any module may read its fields; only its
  * methods write them.
@@ -64,6 +74,7 @@ export class Operation {
   /** The mutation that it was of is gone. */
   #isLeft = false;
   #layered: LayeredPolicy | undefined;
+  #late: Late | undefined;
   /** Whether its start was emitted. */
   #isStarted: boolean | undefined;
   /** The requests that succeeded. */
@@ -257,7 +268,20 @@ export class Operation {
     this.#answered = undefined;
     if (this.pauses.list !== none) this.pauses.each('drop');
     this.owner = this.owner.past();
+    this.#late?.abort();
     for (const write of this.#writes?.values() ?? none) write.end();
+  }
+
+  /** Keeps a read that is late. */
+  keepLate(late: Late): void {
+    this.#late = late;
+  }
+
+  /** @returns the late read of this request, once. */
+  takeLate(name: string): Late | undefined {
+    const late = this.#late?.name === name ? this.#late : undefined;
+    if (late) this.#late = undefined;
+    return late;
   }
 
   /** The state to begin the next attempt with, if that is an object of its own. */

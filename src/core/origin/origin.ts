@@ -53,6 +53,8 @@ export interface Origin {
   /** The permits whose headers are still to come. */
   readonly inFlight: Set<{ readonly target: Target }>;
   readonly maxInFlight: number;
+  /** The reads that were given up because they are late, and may still be answered. */
+  readonly late: Set<object>;
 }
 
 /** Whether there is no outage, no limit and nothing that waits. */

@@ -48,6 +48,17 @@ export class Outcomes {
       this.#recordFailure(permit, outcome.kind);
   }
 
+  /** Records the good answer to a read that was given up. */
+  recordLate(target: Target, sentAt: number): void {
+    const { health, latency, leader } = this.origin;
+    latency.learn(target.endpoint, this.clock.now() - sentAt);
+    const recovery = health.recordSuccess(target, sentAt);
+    if (recovery) leader?.post({ kind: 'up', scope: recovery.scope });
+    this.recover(recovery);
+    this.#releaseWatchers();
+    this.pump();
+  }
+
   /** Starts the slow start after a recovery. */
   recover(recovery: Recovery | undefined, firstMs = 0, latencyMs = 0): void {
     if (!recovery) return;

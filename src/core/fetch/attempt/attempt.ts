@@ -14,6 +14,8 @@ import { isQuiet } from './body/media-type.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 import type { Sending } from './sending.ts';
 import { bodyBytes, headersLimitOf, type Limited, measureText } from './headers-limit.ts';
+import type { Late } from '../../operation/operation.ts';
+import { LateRead } from './late.ts';
 import type { Line, Lines } from './line.ts';
 import { type Progress, Silence } from './silence.ts';
 
@@ -99,6 +101,12 @@ export class Attempt implements EventListenerObject {
   /** The failure that its headers mean; undefined if they mean none. */
   failure: Failure | undefined;
   readonly #controller: AbortController = new AbortController();
+  /** Aborted when nothing waits for its answer any more. */
+  readonly #wire: AbortController;
+  #begun: Promise<Response> | undefined;
+  /** The read of an earlier attempt whose answer would be its own, too. */
+  #late: Late | undefined;
+  #isKept = false;
   readonly #limited: Limited;
   #number = 0;
   #bytesRead = 0;
@@ -115,6 +123,8 @@ export class Attempt implements EventListenerObject {
     const policy = operation.policyOf(request);
     const { timeout } = policy;
     const { signal } = this.#controller;
+    this.#wire = request.risk === 0 ? new AbortController() : this.#controller;
+    const wire = this.#wire.signal;
     this.context = context;
     this.request = request;
     this.signal = signal;
@@ -122,7 +132,9 @@ export class Attempt implements EventListenerObject {
     const isAgain = operation.attempt > 1 || !!sending?.permit.isTrial;
     // A failure may be in the browser's cache, so a retry or a probe must not be answered from there.
     const mustLeave = isAgain && mayBeCached(request, init);
-    this.init = mustLeave ? { ...init, signal, cache: 'no-cache' } : { ...init, signal };
+    this.init = mustLeave
+      ? { ...init, signal: wire, cache: 'no-cache' }
+      : { ...init, signal: wire };
     this.bytes = bodyBytes(passed, init);
     const { permit } = sending ?? {};
     const { admission } = request;
@@ -148,6 +160,7 @@ export class Attempt implements EventListenerObject {
     const stop = (): void => {
       if (this.#isLast() && this.silence.extendHeaders(longestMs)) return;
       this.isLate = true;
+      this.#keep();
       this.stop(undefined);
     };
     this.silence = new Silence(context, headersMs, idleMs, stop, operation.pauses);
@@ -207,19 +220,30 @@ export class Attempt implements EventListenerObject {
     const send = (): Promise<Response> =>
       client ? client.transport(input, this.init, silence) : transport(input, this.init);
     const { enter } = emitter;
+    const late = (this.#late = request.operation.takeLate(request.name));
     const begin = (): Promise<Response> => {
       this.sending?.send(clock.now());
+      if (late?.isAnswered) return late.answer;
       return enter ? enter(request.operation.ref.id, this.#number, send) : send();
     };
     const answering = checkFiles(passed, this.init)?.then(() => {
       if (this.signal.aborted) throw this.signal.reason;
       return begin();
     });
-    return untilAborted(this.signal, answering ?? begin(), discard);
+    const begun = (this.#begun = answering ?? begin());
+    const discardLate = (response: Response): void => {
+      if (!this.#isKept) discard(response);
+    };
+    return untilAborted(
+      this.signal,
+      late && !late.isAnswered ? late.orSooner(begun) : begun,
+      discardLate,
+    );
   }
 
   /** Called when its headers have arrived. */
   receiveHeaders(answer: Response): void {
+    this.#begun = this.#late = undefined;
     const { init, request } = this;
     const headers = init.headers ?? request.passed?.headers;
     if (isQuiet(answer, { headers } as ForeignAnswer)) this.allowQuiet();
@@ -287,6 +311,8 @@ export class Attempt implements EventListenerObject {
   stop(reason: unknown): void {
     this.end();
     this.#controller.abort(reason);
+    if (!this.#isKept) this.#wire.abort(reason);
+    else if (!this.isLate) this.#late?.abort();
   }
 
   /** Ends it: all of it has arrived, or nothing more is wanted. */
@@ -306,6 +332,20 @@ export class Attempt implements EventListenerObject {
   recordOutcome(outcome: Outcome, error?: unknown, response?: Response): void {
     this.sending?.end(outcome, error, response);
     this.#emit(outcome);
+  }
+
+  /** Keeps a read whose headers are late. */
+  #keep(): void {
+    const { request, sending, context } = this;
+    const { operation, admission, risk } = request;
+    if (!this.#begun || !sending || !admission || risk > 0) return;
+    if (this.#late) return operation.keepLate(this.#late);
+    const entered = sending.request;
+    if (!LateRead.fits(entered)) return;
+    this.#isKept = true;
+    operation.keepLate(
+      new LateRead(context.clock, entered, this.#begun, sending.sentAt, this.#wire),
+    );
   }
 
   #readThrough(): void {

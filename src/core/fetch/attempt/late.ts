@@ -1,0 +1,80 @@
+import { discard } from '../../lib/discard.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { type Alarm, startAlarm } from '../../lib/timer.ts';
+import type { Late } from '../../operation/operation.ts';
+import type { EnteredRequest } from '../request.ts';
+
+/** How long a read may be unanswered after it was given up. */
+const mostMs = 30_000;
+/** So many of an origin: each takes one of six connections. */
+const mostOfOrigin = 2;
+
+/**
+ * A read that was given up because it is late, and not aborted. Its answer is that of the next attempt of its
+ * operation, and shows that the origin is slow, and not down.
+ */
+export class LateRead implements Late {
+  readonly name: string;
+  /** Its good answer; never settles with any other. */
+  readonly answer: Promise<Response>;
+  isAnswered = false;
+  readonly #wire: AbortController;
+  readonly #all: Set<object>;
+  readonly #setAlarm: Alarm;
+
+  constructor(
+    clock: Clock,
+    request: EnteredRequest,
+    begun: Promise<Response>,
+    sentAt: number,
+    wire: AbortController,
+  ) {
+    const { admission, name } = request;
+    this.name = name;
+    this.#wire = wire;
+    this.#all = admission.origin.late;
+    this.#all.add(this);
+    this.#setAlarm = startAlarm(clock, mostMs, () => this.abort());
+    this.answer = new Promise((resolve) => {
+      begun.then(
+        (response) => {
+          if (!response.ok) return discard(response);
+          this.#release();
+          this.isAnswered = true;
+          resolve(response);
+          admission.outcomes.recordLate(request, sentAt);
+        },
+        () => this.#release(),
+      );
+    });
+  }
+
+  /** Whether one more may be kept at the origin of a request. */
+  static fits({ admission }: EnteredRequest): boolean {
+    return admission.origin.late.size < mostOfOrigin;
+  }
+
+  /** Resolves with its answer, or as `own` settles, by whichever is first. */
+  orSooner(own: Promise<Response>): Promise<Response> {
+    return new Promise((resolve, reject) => {
+      void this.answer.then((response) => {
+        resolve(response);
+        own.then(discard, () => {});
+      });
+      own.then((response) => {
+        this.abort();
+        resolve(response);
+      }, reject);
+    });
+  }
+
+  abort(): void {
+    this.#release();
+    this.#wire.abort();
+  }
+
+  #release(): void {
+    this.#setAlarm(Infinity);
+    this.#all.delete(this);
+  }
+}
