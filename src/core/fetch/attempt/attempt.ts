@@ -338,7 +338,8 @@ export class Attempt implements EventListenerObject {
   #keep(): void {
     const { request, sending, context } = this;
     const { operation, admission, risk } = request;
-    if (!this.#begun || !sending || !admission || risk > 0) return;
+    const isQuery = operation.ref.kind === 'query';
+    if (!this.#begun || !sending || !admission || risk > 0 || !isQuery) return;
     if (this.#late) return operation.keepLate(this.#late);
     const entered = sending.request;
     if (!LateRead.fits(entered)) return;
