@@ -38,8 +38,10 @@ export interface Late {
   readonly name: string;
   readonly answer: Promise<Response>;
   readonly isAnswered: boolean;
-  /** Resolves with its answer, or as `own` settles, by whichever is first. */
-  orSooner(own: Promise<Response>): Promise<Response>;
+  /** It was aborted, or is not answered well. */
+  readonly isOver: boolean;
+  /** Resolves with its answer, or as `own` settles, by whichever is first; the other one is aborted. */
+  orSooner(own: Promise<Response>, wire: AbortController): Promise<Response>;
   abort(): void;
 }
 
@@ -272,6 +274,11 @@ export class Operation {
     for (const write of this.#writes?.values() ?? none) write.end();
   }
 
+  /** Whether a read of it is kept that is late. */
+  get hasLate(): boolean {
+    return !!this.#late && !this.#late.isOver;
+  }
+
   /** Keeps a read that is late. */
   keepLate(late: Late): void {
     this.#late = late;
@@ -279,7 +286,7 @@ export class Operation {
 
   /** @returns the late read of this request, once. */
   takeLate(name: string): Late | undefined {
-    const late = this.#late?.name === name ? this.#late : undefined;
+    const late = this.#late?.name === name && !this.#late.isOver ? this.#late : undefined;
     if (late) this.#late = undefined;
     return late;
   }

@@ -106,7 +106,8 @@ export class Attempt implements EventListenerObject {
   #begun: Promise<Response> | undefined;
   /** The read of an earlier attempt whose answer would be its own, too. */
   #late: Late | undefined;
-  #isKept = false;
+  /** What is kept, once it is late. */
+  #kept: 'own' | 'earlier' | undefined;
   readonly #limited: Limited;
   #number = 0;
   #bytesRead = 0;
@@ -160,7 +161,7 @@ export class Attempt implements EventListenerObject {
     const stop = (): void => {
       if (this.#isLast() && this.silence.extendHeaders(longestMs)) return;
       this.isLate = true;
-      this.#keep();
+      this.#kept = this.#keep();
       this.stop(undefined);
     };
     this.silence = new Silence(context, headersMs, idleMs, stop, operation.pauses);
@@ -232,18 +233,18 @@ export class Attempt implements EventListenerObject {
     });
     const begun = (this.#begun = answering ?? begin());
     const discardLate = (response: Response): void => {
-      if (!this.#isKept) discard(response);
+      if (!this.#kept) discard(response);
     };
     return untilAborted(
       this.signal,
-      late && !late.isAnswered ? late.orSooner(begun) : begun,
+      late && !late.isAnswered ? late.orSooner(begun, this.#wire) : begun,
       discardLate,
     );
   }
 
   /** Called when its headers have arrived. */
   receiveHeaders(answer: Response): void {
-    this.#begun = this.#late = undefined;
+    this.#begun = undefined;
     const { init, request } = this;
     const headers = init.headers ?? request.passed?.headers;
     if (isQuiet(answer, { headers } as ForeignAnswer)) this.allowQuiet();
@@ -311,8 +312,8 @@ export class Attempt implements EventListenerObject {
   stop(reason: unknown): void {
     this.end();
     this.#controller.abort(reason);
-    if (!this.#isKept) this.#wire.abort(reason);
-    else if (!this.isLate) this.#late?.abort();
+    if (this.#kept !== 'own') this.#wire.abort(reason);
+    this.#late?.abort();
   }
 
   /** Ends it: all of it has arrived, or nothing more is wanted. */
@@ -334,19 +335,21 @@ export class Attempt implements EventListenerObject {
     this.#emit(outcome);
   }
 
-  /** Keeps a read whose headers are late. */
-  #keep(): void {
+  /** Keeps a read of a query whose headers are late: it, or the one of an earlier attempt that is late already. */
+  #keep(): 'own' | 'earlier' | undefined {
     const { request, sending, context } = this;
-    const { operation, admission, risk } = request;
-    const isQuery = operation.ref.kind === 'query';
-    if (!this.#begun || !sending || !admission || risk > 0 || !isQuery) return;
-    if (this.#late) return operation.keepLate(this.#late);
-    const entered = sending.request;
-    if (!LateRead.fits(entered)) return;
-    this.#isKept = true;
-    operation.keepLate(
-      new LateRead(context.clock, entered, this.#begun, sending.sentAt, this.#wire),
-    );
+    const { operation, risk } = request;
+    // Another client keeps the data of an answer by its own request.
+    if (!this.#begun || !sending || context.client || risk > 0) return undefined;
+    if (operation.ref.kind !== 'query') return undefined;
+    if (this.#late && !this.#late.isOver) {
+      operation.keepLate(this.#late);
+      this.#late = undefined;
+      return 'earlier';
+    }
+    if (operation.hasLate || !LateRead.fits(sending.request)) return undefined;
+    operation.keepLate(new LateRead(context.clock, sending, this.#begun, this.#wire));
+    return 'own';
   }
 
   #readThrough(): void {

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { type Alarm, startAlarm } from '../../lib/timer.ts';
 import type { Late } from '../../operation/operation.ts';
 import type { EnteredRequest } from '../request.ts';
+import type { Sending } from './sending.ts';
 
 /** How long a read may be unanswered after it was given up. */
 const mostMs = 30_000;
@@ -18,15 +19,16 @@ export class LateRead implements Late {
   /** Its good answer; never settles with any other. */
   readonly answer: Promise<Response>;
   isAnswered = false;
+  isOver = false;
   readonly #wire: AbortController;
   readonly #all: Set<object>;
   readonly #setAlarm: Alarm;
 
+  /** @param wire - Aborts it. */
   constructor(
     clock: Clock,
-    request: EnteredRequest,
+    { request, sentAt }: Sending,
     begun: Promise<Response>,
-    sentAt: number,
     wire: AbortController,
   ) {
     const { admission, name } = request;
@@ -38,13 +40,14 @@ export class LateRead implements Late {
     this.answer = new Promise((resolve) => {
       begun.then(
         (response) => {
-          if (!response.ok) return discard(response);
           this.#release();
+          this.isOver = !response.ok;
+          if (this.isOver) return discard(response);
           this.isAnswered = true;
           resolve(response);
           admission.outcomes.recordLate(request, sentAt);
         },
-        () => this.#release(),
+        () => this.abort(),
       );
     });
   }
@@ -54,11 +57,11 @@ export class LateRead implements Late {
     return admission.origin.late.size < mostOfOrigin;
   }
 
-  /** Resolves with its answer, or as `own` settles, by whichever is first. */
-  orSooner(own: Promise<Response>): Promise<Response> {
+  orSooner(own: Promise<Response>, wire: AbortController): Promise<Response> {
     return new Promise((resolve, reject) => {
       void this.answer.then((response) => {
         resolve(response);
+        wire.abort();
         own.then(discard, () => {});
       });
       own.then((response) => {
@@ -69,6 +72,7 @@ export class LateRead implements Late {
   }
 
   abort(): void {
+    this.isOver = true;
     this.#release();
     this.#wire.abort();
   }
