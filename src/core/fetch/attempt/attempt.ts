@@ -15,7 +15,7 @@ import type { RequestContext, SteadyRequest } from '../request.ts';
 import type { Sending } from './sending.ts';
 import { bodyBytes, headersLimitOf, type Limited, measureText } from './headers-limit.ts';
 import type { Late } from '../../operation/operation.ts';
-import { LateRead } from './late.ts';
+import { LateRead } from '../late.ts';
 import type { Line, Lines } from './line.ts';
 import { type Progress, Silence } from './silence.ts';
 

@@ -1,9 +1,9 @@
-import { discard } from '../../lib/discard.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { type Alarm, startAlarm } from '../../lib/timer.ts';
-import type { Late } from '../../operation/operation.ts';
-import type { EnteredRequest } from '../request.ts';
-import type { Sending } from './sending.ts';
+import { discard } from '../lib/discard.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type Alarm, startAlarm } from '../lib/timer.ts';
+import type { Late } from '../operation/operation.ts';
+import type { EnteredRequest } from './request.ts';
+import type { Sending } from './attempt/sending.ts';
 
 /** How long a read may be unanswered after it was given up. */
 const mostMs = 30_000;
