@@ -38,17 +38,15 @@ export class LateRead implements Late {
     this.#all.add(this);
     this.#setAlarm = startAlarm(clock, mostMs, () => this.abort());
     this.answer = new Promise((resolve) => {
-      begun.then(
-        (response) => {
-          this.#release();
-          this.isOver = !response.ok;
-          if (this.isOver) return discard(response);
-          this.isAnswered = true;
-          resolve(response);
-          admission.outcomes.recordLate(request, sentAt);
-        },
-        () => this.abort(),
-      );
+      const take = (response: Response): void => {
+        this.#release();
+        this.isOver = !response.ok;
+        if (this.isOver) return discard(response);
+        this.isAnswered = true;
+        resolve(response);
+        admission.outcomes.recordLate(request, sentAt);
+      };
+      void begun.then(take, () => this.abort());
     });
   }
 
@@ -59,15 +57,17 @@ export class LateRead implements Late {
 
   orSooner(own: Promise<Response>, wire: AbortController): Promise<Response> {
     return new Promise((resolve, reject) => {
-      void this.answer.then((response) => {
+      const takeLate = (response: Response): void => {
         resolve(response);
         wire.abort();
-        own.then(discard, () => {});
-      });
-      own.then((response) => {
+        void own.then(discard, () => {});
+      };
+      const takeOwn = (response: Response): void => {
         this.abort();
         resolve(response);
-      }, reject);
+      };
+      void this.answer.then(takeLate);
+      void own.then(takeOwn, reject);
     });
   }
 
