@@ -33,18 +33,6 @@ interface LayeredPolicy extends Partial<Record<'api' | 'own' | 'call', PolicyOpt
   readonly merged: Policy;
 }
 
-/** A read that was given up because it is late, and may still be answered. */
-export interface Late {
-  readonly name: string;
-  readonly answer: Promise<Response>;
-  readonly isAnswered: boolean;
-  /** It was aborted, or is not answered well. */
-  readonly isOver: boolean;
-  /** Resolves with its answer, or as `own` settles, by whichever is first; the other one is aborted. */
-  orSooner(own: Promise<Response>, wire: AbortController): Promise<Response>;
-  abort(): void;
-}
-
 /**
  * One thing that the app wants done, with all of its attempts. Any module may read its fields; only its
  * methods write them.
@@ -76,7 +64,7 @@ export class Operation {
   /** The mutation that it was of is gone. */
   #isLeft = false;
   #layered: LayeredPolicy | undefined;
-  #late: Late | undefined;
+  #late: { readonly abort: () => void }[] | undefined;
   /** Whether its start was emitted. */
   #isStarted: boolean | undefined;
   /** The requests that succeeded. */
@@ -270,25 +258,14 @@ export class Operation {
     this.#answered = undefined;
     if (this.pauses.list !== none) this.pauses.each('drop');
     this.owner = this.owner.past();
-    this.#late?.abort();
+    for (const read of this.#late ?? none) read.abort();
+    this.#late = undefined;
     for (const write of this.#writes?.values() ?? none) write.end();
   }
 
-  /** Whether a read of it is kept that is late. */
-  get hasLate(): boolean {
-    return !!this.#late && !this.#late.isOver;
-  }
-
-  /** Keeps a read that is late. */
-  keepLate(late: Late): void {
-    this.#late = late;
-  }
-
-  /** @returns the late read of this request, once. */
-  takeLate(name: string): Late | undefined {
-    const late = this.#late?.name === name && !this.#late.isOver ? this.#late : undefined;
-    if (late) this.#late = undefined;
-    return late;
+  /** Aborts a read of it that is late, at its end. */
+  keepLate(read: { readonly abort: () => void }): void {
+    (this.#late ??= []).push(read);
   }
 
   /** The state to begin the next attempt with, if that is an object of its own. */

@@ -50,12 +50,7 @@ export class Outcomes {
 
   /** Records the good answer to a read that was given up. */
   recordLate(target: Target, sentAt: number): void {
-    const { health, latency, leader } = this.origin;
-    latency.learn(target.endpoint, this.clock.now() - sentAt);
-    const recovery = health.recordSuccess(target, sentAt);
-    if (recovery) leader?.post({ kind: 'up', scope: recovery.scope });
-    this.recover(recovery);
-    this.#releaseWatchers();
+    this.#recordAnswer({ target, sentAt });
     this.pump();
   }
 
@@ -77,7 +72,7 @@ export class Outcomes {
     this.origin.leader?.leave(everything);
   }
 
-  #recordAnswer({ target, sentAt, endProbe }: GrantedPermit): void {
+  #recordAnswer({ target, sentAt, endProbe }: Answered): void {
     const { endpoint } = target;
     const { health, latency, leader, slowStart } = this.origin;
     const latencyMs = this.clock.now() - sentAt;
@@ -122,6 +117,9 @@ export class Outcomes {
       if (!health.isDown(watcher.place.endpoint) && watchers.delete(watcher)) watcher.onBack();
   }
 }
+
+/** An attempt that was answered. */
+type Answered = Pick<GrantedPermit, 'target' | 'sentAt'> & Partial<Pick<GrantedPermit, 'endProbe'>>;
 
 /** The permit of an attempt that was sent: in its turn, as a probe, or at once. */
 export class GrantedPermit implements Permit {

@@ -122,6 +122,23 @@ test.each(silences)(
   },
 );
 
+test('what waits behind late reads is not timed', async () => {
+  const { events, steady, get } = setUp(6, (path) => ({
+    answerMs: path.startsWith('/hangs') ? Infinity : 9000,
+  }));
+  const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+  onTestFinished(() => client.clear());
+  for (const number of numbers(2)) {
+    const queryFn = (): Promise<Response> => steady.fetch(`/hangs/${number}`);
+    client.fetchQuery({ queryKey: [number], queryFn }).catch(() => {});
+  }
+  await vi.advanceTimersByTimeAsync(10_100);
+  const healthy = numbers(20).map((number) => get(`/healthy/${number}`));
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(healthy.map(({ state }) => state)).toEqual(healthy.map(() => 'resolved'));
+  expect(timeouts(events)).toBe(4);
+});
+
 test('a body that is read takes a connection until it has ended', async () => {
   const timeout = { headersMs: 10_000, bodyIdleMs: 5000 };
   const { events, get } = setUp(6, (path) =>
