@@ -4,14 +4,6 @@ import { type Alarm, startAlarm } from '../lib/timer.ts';
 
 /** How long a read may be unanswered after it was given up. */
 const mostMs = 30_000;
-/** So many of an origin: each takes one of six connections. */
-const mostOfOrigin = 2;
-
-/** What an origin allows. */
-interface Limited {
-  readonly late: ReadonlySet<LateRead>;
-  readonly maxInFlight: number;
-}
 
 /** A read whose time limit is over, as it is under way. */
 interface GivenUp {
@@ -61,11 +53,6 @@ export class LateRead {
       };
       void given.begun.then(receive, () => this.abort());
     });
-  }
-
-  /** Whether an origin may have one more. A limit of simultaneous requests would be exceeded. */
-  static fits({ late, maxInFlight }: Limited): boolean {
-    return late.size < mostOfOrigin && maxInFlight === Infinity;
   }
 
   /** @returns its answer, once. */

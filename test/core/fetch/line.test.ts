@@ -242,6 +242,28 @@ test.each([
   expect(all.filter(({ state }) => state === 'rejected')).toHaveLength(places);
 });
 
+test.each([
+  ['h2', [15_000, 15_000, 15_000, 15_000, 15_000, 15_000, 15_000, 15_000]],
+  ['http/1.1', [15_000, 15_000, 15_000, 15_000, 15_000, 25_000, 30_333, 30_833]],
+])(
+  'over %o, late reads leave one connection: eight queries are answered at %o',
+  async (protocol, answeredAt) => {
+    speak({ [`${origin}/app.js`]: protocol });
+    const places = protocol === 'h2' ? Infinity : 6;
+    const { steady } = setUp(places, () => ({ answerMs: 15_000 }));
+    const startedAt = Date.now();
+    const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+    onTestFinished(() => client.clear());
+    const ends = numbers(8).map(async (number) => {
+      const queryFn = (): Promise<unknown> => steady.json(`/list-${'abcdefgh'[number]}/1`);
+      await client.fetchQuery({ queryKey: [number], queryFn });
+      return Date.now() - startedAt;
+    });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect((await Promise.all(ends)).toSorted((a, b) => a - b)).toEqual(answeredAt);
+  },
+);
+
 test('past a hundred, an answer to one that waits says that there is no limit', async () => {
   speak({ [`${origin}/app.js`]: 'h2' });
   const { get } = setUp(Infinity, (path) => ({ answerMs: path === '/quick' ? 100 : Infinity }));

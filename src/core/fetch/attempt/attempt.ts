@@ -333,18 +333,18 @@ export class Attempt implements EventListenerObject {
     this.#emit(outcome);
   }
 
-  /** Keeps it as a late read, if it waits for its headers and nothing speaks against it. */
+  /** Keeps it as a late read, if it is a query's and waits for its headers, and a connection is left for its next attempt. */
   #keep(): void {
-    const { context, request, sending, line } = this;
-    const { operation, admission, name } = request;
+    const { context, line, request, sending } = this;
+    const { operation } = request;
     const begun = this.#begun;
     const identity = identityOf(request, this.#given);
-    if (this.#wire === this.#controller || !begun || !admission || !sending || !identity) return;
-    if (operation.phase.kind === 'ended' || operation.isLeft || this.#findLate()) return;
-    const { origin, outcomes } = admission;
-    if (!LateRead.fits(origin)) return;
+    if (this.#wire === this.#controller || !sending || !begun || !identity) return;
+    if (operation.phase.kind === 'ended' || this.#findLate() || line?.hasRoom() === false) return;
+    const { origin, outcomes } = sending.request.admission;
+    if (origin.maxInFlight < Infinity) return;
     const late = new LateRead(context.clock, origin.late, {
-      name,
+      name: request.name,
       identity,
       begun,
       wire: this.#wire,

@@ -41,6 +41,11 @@ export class Line {
     else this.#widen(this.#places < multiplexedPlaces ? multiplexedPlaces : Infinity);
   }
 
+  /** Whether a late read may hold a connection: the next attempt needs one, too. */
+  hasRoom(): boolean {
+    return this.#others.size < this.#places - 1;
+  }
+
   /** Called when its body is being read, or when it was given up as a late read. */
   hold(other: object): void {
     this.#others.add(other);
