@@ -244,7 +244,7 @@ test.each([
 
 test.each([
   ['h2', [15_000, 15_000, 15_000, 15_000, 15_000, 15_000, 15_000, 15_000]],
-  ['http/1.1', [15_000, 15_000, 15_000, 15_000, 15_000, 25_000, 30_333, 30_833]],
+  ['http/1.1', [15_000, 15_000, 15_000, 15_000, 15_000, 25_000, 30_000, 30_098]],
 ])(
   'over %o, late reads leave one connection: eight queries are answered at %o',
   async (protocol, answeredAt) => {
@@ -254,13 +254,15 @@ test.each([
     const startedAt = Date.now();
     const client = new QueryClient({ defaultOptions: steady.defaultOptions });
     onTestFinished(() => client.clear());
-    const ends = numbers(8).map(async (number) => {
+    const answered: number[] = [];
+    for (const number of numbers(8)) {
       const queryFn = (): Promise<unknown> => steady.json(`/list-${'abcdefgh'[number]}/1`);
-      await client.fetchQuery({ queryKey: [number], queryFn });
-      return Date.now() - startedAt;
-    });
+      new QueryObserver(client, { queryKey: [number], queryFn }).subscribe(({ isSuccess }) => {
+        if (isSuccess) answered.push(Date.now() - startedAt);
+      });
+    }
     await vi.advanceTimersByTimeAsync(60_000);
-    expect((await Promise.all(ends)).toSorted((a, b) => a - b)).toEqual(answeredAt);
+    expect(answered).toEqual(answeredAt);
   },
 );
 
