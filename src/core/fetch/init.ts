@@ -4,6 +4,7 @@ import { isEngine } from '../lib/browser/page.ts';
 import { checkMisnamed } from '../lib/input/check.ts';
 import { toUrl } from '../lib/input/url.ts';
 import { inPolicy, type PolicyOptions, type Timeout } from '../policy/options.ts';
+import type { LateRead } from '../origin/late-read.ts';
 import type { Expected } from './api.ts';
 
 /** The init of fetch, and a key. */
@@ -144,13 +145,48 @@ export function isLocal(url: string, passed: Passed, init: RequestInit): boolean
   return /^(data|blob|about):/i.test(url) || optionOf(passed, init, 'cache') === 'only-if-cached';
 }
 
-/** Whether the browser's cache may answer the request, and the caller has chosen no cache mode. */
-export function mayBeCached(
-  { passed, method }: { readonly passed: Passed; readonly method: string },
+/** A request, and the origin that it is sent to. */
+interface Addressed {
+  readonly passed: Passed;
+  readonly method: string;
+  /** Method and URL. */
+  readonly name: string;
+  readonly operation: { readonly ref: { readonly id: number } };
+  readonly admission: { readonly origin: { readonly late: ReadonlySet<LateRead> } } | undefined;
+}
+
+/**
+ * The cache mode that replaces that of the caller; undefined if none does. A failure may be in the browser's cache, so a
+ * retry or a probe must not be answered from there. And browsers let a read wait in their cache for an earlier one of its
+ * URL, so a read beside a late one goes past it.
+ */
+export function cacheModeOf(
+  { passed, method, name, admission }: Addressed,
   init: RequestInit,
-): boolean {
-  const cache = optionOf(passed, init, 'cache') ?? 'default';
-  return (method === 'GET' || method === 'HEAD') && cache === 'default';
+  isAgain: boolean,
+): RequestCache | undefined {
+  if (method !== 'GET' && method !== 'HEAD') return undefined;
+  const own = optionOf(passed, init, 'cache') ?? 'default';
+  for (const { given } of admission?.origin.late ?? [])
+    if (given.name === name && own !== 'no-store') return 'reload';
+  return isAgain && own === 'default' ? 'no-cache' : undefined;
+}
+
+/** Equal for two requests of an operation that may have the same answer. Undefined if their bodies cannot be compared. */
+export function identityOf(
+  { passed, name, operation }: Addressed,
+  init: RequestInit,
+): string | undefined {
+  const { body = null } = init;
+  if (passed?.body || (body !== null && typeof body !== 'string')) return undefined;
+  const credentials = optionOf(passed, init, 'credentials');
+  return JSON.stringify([
+    operation.ref.id,
+    name,
+    [...readHeaders(passed, init)],
+    body,
+    credentials,
+  ]);
 }
 
 /**

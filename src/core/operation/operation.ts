@@ -66,6 +66,7 @@ export class Operation {
   /** The mutation that it was of is gone. */
   #isLeft = false;
   #layered: LayeredPolicy | undefined;
+  #late: { readonly abort: () => void }[] | undefined;
   /** Whether its start was emitted. */
   #isStarted: boolean | undefined;
   /** The requests that succeeded. */
@@ -269,7 +270,14 @@ export class Operation {
     this.#answered = undefined;
     if (this.pauses.list !== none) this.pauses.each('drop');
     this.owner = this.owner.past();
+    for (const read of this.#late ?? none) read.abort();
+    this.#late = undefined;
     for (const write of this.#writes?.values() ?? none) write.end();
+  }
+
+  /** Aborts a read of it that is late, at its end. */
+  keepLate(read: { readonly abort: () => void }): void {
+    (this.#late ??= []).push(read);
   }
 
   /** The state to begin the next attempt with, if that is an object of its own. */

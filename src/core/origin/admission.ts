@@ -78,6 +78,7 @@ export class Admission {
       watchers: new Set(),
       inFlight: new Set(),
       maxInFlight: this.#limit.maxInFlight ?? Infinity,
+      late: new Set(),
     };
     this.outcomes = new Outcomes(clock, this.origin, reach, () => this.#pump());
     this.#lastAskedAt = clock.now();

@@ -5,6 +5,7 @@ import type { Leader } from '../tabs/leader.ts';
 import type { Place, Target } from './ask.ts';
 import type { HealthOptions, OriginHealth } from './health/health.ts';
 import type { Latency } from './health/latency.ts';
+import type { LateRead } from './late-read.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
 import type { SlowStart } from './slow-start.ts';
 import type { Refusals, WaitQueue } from './wait-queue.ts';
@@ -53,6 +54,8 @@ export interface Origin {
   /** The permits whose headers are still to come. */
   readonly inFlight: Set<{ readonly target: Target }>;
   readonly maxInFlight: number;
+  /** The reads that were given up because they are late, and whose answers may still be used. */
+  readonly late: Set<LateRead>;
 }
 
 /** Whether there is no outage, no limit and nothing that waits. */

@@ -48,6 +48,12 @@ export class Outcomes {
       this.#recordFailure(permit, outcome.kind);
   }
 
+  /** Records the good answer to a read that was given up. */
+  recordLate(target: Target, sentAt: number): void {
+    this.#recordAnswer({ target, sentAt });
+    this.pump();
+  }
+
   /** Starts the slow start after a recovery. */
   recover(recovery: Recovery | undefined, firstMs = 0, latencyMs = 0): void {
     if (!recovery) return;
@@ -66,7 +72,7 @@ export class Outcomes {
     this.origin.leader?.leave(everything);
   }
 
-  #recordAnswer({ target, sentAt, endProbe }: GrantedPermit): void {
+  #recordAnswer({ target, sentAt, endProbe }: Answered): void {
     const { endpoint } = target;
     const { health, latency, leader, slowStart } = this.origin;
     const latencyMs = this.clock.now() - sentAt;
@@ -111,6 +117,9 @@ export class Outcomes {
       if (!health.isDown(watcher.place.endpoint) && watchers.delete(watcher)) watcher.onBack();
   }
 }
+
+/** An attempt that was answered. */
+type Answered = Pick<GrantedPermit, 'target' | 'sentAt'> & Partial<Pick<GrantedPermit, 'endProbe'>>;
 
 /** The permit of an attempt that was sent: in its turn, as a probe, or at once. */
 export class GrantedPermit implements Permit {

@@ -39,7 +39,7 @@ test('a probe behind six others is timed from its sending on, whatever becomes o
   told.length = 0;
   expect(line.add(queued('probe'), true)).toBe(false);
   expect(line.add(queued('7'), false)).toBe(true);
-  line.startBody(first as NonNullable<typeof first>);
+  line.hold(first as NonNullable<typeof first>);
   line.end(first as NonNullable<typeof first>);
   expect(told).toEqual(['probe: its place', '6: waits', '6: its place']);
 });

@@ -122,6 +122,23 @@ test.each(silences)(
   },
 );
 
+test('what waits behind late reads is not timed', async () => {
+  const { events, steady, get } = setUp(6, (path) => ({
+    answerMs: path.startsWith('/hangs') ? Infinity : 9000,
+  }));
+  const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+  onTestFinished(() => client.clear());
+  for (const number of numbers(2)) {
+    const queryFn = (): Promise<Response> => steady.fetch(`/hangs/${number}`);
+    client.fetchQuery({ queryKey: [number], queryFn }).catch(() => {});
+  }
+  await vi.advanceTimersByTimeAsync(10_100);
+  const healthy = numbers(20).map((number) => get(`/healthy/${number}`));
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(healthy.map(({ state }) => state)).toEqual(healthy.map(() => 'resolved'));
+  expect(timeouts(events)).toBe(4);
+});
+
 test('a body that is read takes a connection until it has ended', async () => {
   const timeout = { headersMs: 10_000, bodyIdleMs: 5000 };
   const { events, get } = setUp(6, (path) =>
@@ -224,6 +241,30 @@ test.each([
   await vi.advanceTimersByTimeAsync(10_000);
   expect(all.filter(({ state }) => state === 'rejected')).toHaveLength(places);
 });
+
+test.each([
+  ['h2', [15_000, 15_000, 15_000, 15_000, 15_000, 15_000, 15_000, 15_000]],
+  ['http/1.1', [15_000, 15_000, 15_000, 15_000, 15_000, 25_000, 30_000, 30_098]],
+])(
+  'over %o, late reads leave one connection: eight queries are answered at %o',
+  async (protocol, answeredAt) => {
+    speak({ [`${origin}/app.js`]: protocol });
+    const places = protocol === 'h2' ? Infinity : 6;
+    const { steady } = setUp(places, () => ({ answerMs: 15_000 }));
+    const startedAt = Date.now();
+    const client = new QueryClient({ defaultOptions: steady.defaultOptions });
+    onTestFinished(() => client.clear());
+    const answered: number[] = [];
+    for (const number of numbers(8)) {
+      const queryFn = (): Promise<unknown> => steady.json(`/list-${'abcdefgh'[number]}/1`);
+      new QueryObserver(client, { queryKey: [number], queryFn }).subscribe(({ isSuccess }) => {
+        if (isSuccess) answered.push(Date.now() - startedAt);
+      });
+    }
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(answered).toEqual(answeredAt);
+  },
+);
 
 test('past a hundred, an answer to one that waits says that there is no limit', async () => {
   speak({ [`${origin}/app.js`]: 'h2' });

@@ -7,9 +7,10 @@ import type { Environment } from '../../operation/environment.ts';
 import type { ErrorMaker, ForeignAnswer } from '../../operation/facts.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Effect } from '../../operation/parts/effects.ts';
+import { LateRead } from '../../origin/late-read.ts';
 import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
-import { checkFiles, isStream, mayBeCached } from '../init.ts';
+import { cacheModeOf, checkFiles, identityOf, isStream } from '../init.ts';
 import { isQuiet } from './body/media-type.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 import type { Sending } from './sending.ts';
@@ -99,6 +100,14 @@ export class Attempt implements EventListenerObject {
   /** The failure that its headers mean; undefined if they mean none. */
   failure: Failure | undefined;
   readonly #controller: AbortController = new AbortController();
+  /** Aborts what is on the wire: that goes on if it may become a late read, and the attempt does not. */
+  #wire: AbortController = this.#controller;
+  /** What it awaits while its headers have not come. */
+  #begun: Promise<Response> | undefined;
+  /** It was given up as a late read. */
+  #isKept = false;
+  /** The init, before it is signed. */
+  readonly #given: RequestInit;
   readonly #limited: Limited;
   #number = 0;
   #bytesRead = 0;
@@ -115,14 +124,17 @@ export class Attempt implements EventListenerObject {
     const policy = operation.policyOf(request);
     const { timeout } = policy;
     const { signal } = this.#controller;
+    // Another client keeps the data of an answer by its own request.
+    if (operation.ref.kind === 'query' && request.risk === 0 && !context.client)
+      this.#wire = new AbortController();
     this.context = context;
     this.request = request;
+    this.#given = init;
     this.signal = signal;
     this.sending = sending;
-    const isAgain = operation.attempt > 1 || !!sending?.permit.isTrial;
-    // A failure may be in the browser's cache, so a retry or a probe must not be answered from there.
-    const mustLeave = isAgain && mayBeCached(request, init);
-    this.init = mustLeave ? { ...init, signal, cache: 'no-cache' } : { ...init, signal };
+    const cache = cacheModeOf(request, init, operation.attempt > 1 || !!sending?.permit.isTrial);
+    const wire = this.#wire.signal;
+    this.init = cache ? { ...init, signal: wire, cache } : { ...init, signal: wire };
     this.bytes = bodyBytes(passed, init);
     const { permit } = sending ?? {};
     const { admission } = request;
@@ -148,6 +160,7 @@ export class Attempt implements EventListenerObject {
     const stop = (): void => {
       if (this.#isLast() && this.silence.extendHeaders(longestMs)) return;
       this.isLate = true;
+      this.#keep();
       this.stop(undefined);
     };
     this.silence = new Silence(context, headersMs, idleMs, stop, operation.pauses);
@@ -191,6 +204,12 @@ export class Attempt implements EventListenerObject {
     // Not as a method: a browser's fetch refuses any `this` but its window.
     const { transport, client, emitter, clock } = context;
     silence.recordProgress();
+    const late = this.#findLate();
+    const answer = late && this.#take(late);
+    if (answer) {
+      request.signal?.addEventListener('abort', this);
+      return Promise.resolve(answer);
+    }
     this.#readThrough();
     if (this.#number > 0) silence.awaitHeaders();
     else {
@@ -215,11 +234,16 @@ export class Attempt implements EventListenerObject {
       if (this.signal.aborted) throw this.signal.reason;
       return begin();
     });
-    return untilAborted(this.signal, answering ?? begin(), discard);
+    this.#begun = answering ?? begin();
+    const own = untilAborted(this.signal, this.#begun, (response) => {
+      if (!this.#isKept) discard(response);
+    });
+    return late ? this.#awaitEither(late, own) : own;
   }
 
   /** Called when its headers have arrived. */
   receiveHeaders(answer: Response): void {
+    this.#begun = undefined;
     const { init, request } = this;
     const headers = init.headers ?? request.passed?.headers;
     if (isQuiet(answer, { headers } as ForeignAnswer)) this.allowQuiet();
@@ -259,7 +283,7 @@ export class Attempt implements EventListenerObject {
   async awaitBody<T>(begun: T | Promise<T>): Promise<T> {
     const { silence } = this;
     const endRequest = this.request.operation.attemptLimit?.beginRequest();
-    if (silence.beginRead()) this.line?.startBody(silence);
+    if (silence.beginRead()) this.line?.hold(silence);
     try {
       return await untilAborted(this.signal, begun);
     } finally {
@@ -287,6 +311,7 @@ export class Attempt implements EventListenerObject {
   stop(reason: unknown): void {
     this.end();
     this.#controller.abort(reason);
+    if (!this.#isKept) this.#wire.abort(reason);
   }
 
   /** Ends it: all of it has arrived, or nothing more is wanted. */
@@ -306,6 +331,61 @@ export class Attempt implements EventListenerObject {
   recordOutcome(outcome: Outcome, error?: unknown, response?: Response): void {
     this.sending?.end(outcome, error, response);
     this.#emit(outcome);
+  }
+
+  /** Keeps it as a late read, if it is a query's and waits for its headers, and a connection is left for its next attempt. */
+  #keep(): void {
+    const { context, line, request, sending } = this;
+    const { operation } = request;
+    const begun = this.#begun;
+    const identity = identityOf(request, this.#given);
+    if (this.#wire === this.#controller || !sending || !begun || !identity) return;
+    if (operation.phase.kind === 'ended' || this.#findLate() || line?.hasRoom() === false) return;
+    const { origin, outcomes } = sending.request.admission;
+    if (origin.maxInFlight < Infinity) return;
+    const late = new LateRead(context.clock, origin.late, {
+      name: request.name,
+      identity,
+      begun,
+      wire: this.#wire,
+      onAnswer() {
+        outcomes.recordLate(sending.request, sending.sentAt);
+        // Its next attempt sends nothing, so nothing holds that back.
+        operation.pauses.each('go');
+      },
+      onEnd: () => line?.end(late),
+    });
+    // In this order, so that no other request loses its connection in between.
+    line?.end(this.silence);
+    line?.hold(late);
+    operation.keepLate(late);
+    this.#isKept = true;
+  }
+
+  /** The late read of an earlier attempt whose answer would be that of this one. */
+  #findLate(): LateRead | undefined {
+    const { request } = this;
+    const late = request.admission?.origin.late;
+    if (!late?.size) return undefined;
+    const identity = identityOf(request, this.#given);
+    return [...late].find(({ given }) => given.identity === identity);
+  }
+
+  /** Settles as the first of both that has a good answer, or else as its own request does. */
+  async #awaitEither(late: LateRead, own: Promise<Response>): Promise<Response> {
+    const first = await Promise.race([late.answer, own]);
+    if (first === late.response) return (!this.signal.aborted && this.#take(late)) || own;
+    if (first.ok) late.abort();
+    return first;
+  }
+
+  /** @returns the answer of a late read, if it has one that no attempt has taken. Then nothing else is on the wire. */
+  #take(late: LateRead): Response | undefined {
+    const answer = late.take();
+    if (!answer) return undefined;
+    this.#wire.abort();
+    this.#wire = late.given.wire;
+    return answer;
   }
 
   #readThrough(): void {
@@ -340,7 +420,8 @@ export class Attempt implements EventListenerObject {
   }
 
   #emit(outcome?: Outcome): void {
-    if (!this.context.emitter.isHeard) return;
+    // The answer of a late read is that of no request.
+    if (!this.context.emitter.isHeard || this.#number === 0) return;
     const { operation, method, url, endpoint } = this.request;
     const event = { request: this.#number, method, url, endpoint };
     operation.emit(

@@ -17,8 +17,8 @@ export class Line {
   #places = http1Places;
   /** The requests without an answer, in the order of sending. The first ones have connections. */
   readonly #unanswered = new Map<Queued, 'placed' | 'waiting' | 'probe'>();
-  /** The requests whose body is being read. Each body takes a connection until it ends. */
-  readonly #bodies = new Set<Queued>();
+  /** Whatever else has a connection: each body that is being read, and each late read. */
+  readonly #others = new Set<object>();
 
   /**
    * Adds a request that is handed to the transport. A probe is timed at once, because others wait for its answer.
@@ -41,16 +41,21 @@ export class Line {
     else this.#widen(this.#places < multiplexedPlaces ? multiplexedPlaces : Infinity);
   }
 
-  /** Called when its body is being read. */
-  startBody(request: Queued): void {
-    this.#bodies.add(request);
+  /** Whether a late read may hold a connection: the next attempt needs one, too. */
+  hasRoom(): boolean {
+    return this.#others.size < this.#places - 1;
+  }
+
+  /** Called when its body is being read, or when it was given up as a late read. */
+  hold(other: object): void {
+    this.#others.add(other);
     this.#advance();
   }
 
   /** Called when it has ended. A second call does nothing. */
-  end(request: Queued): void {
-    const hadBody = this.#bodies.delete(request);
-    if (this.#unanswered.delete(request) || hadBody) this.#advance();
+  end(request: object): void {
+    const wasOther = this.#others.delete(request);
+    if (this.#unanswered.delete(request as Queued) || wasOther) this.#advance();
   }
 
   /** The origin speaks HTTP/2 or 3. */
@@ -60,7 +65,7 @@ export class Line {
 
   /** Whether earlier requests have all connections. */
   #isBehind(request: Queued): boolean {
-    let room = this.#places - this.#bodies.size;
+    let room = this.#places - this.#others.size;
     for (const one of this.#unanswered.keys()) {
       if (one === request) return room <= 0;
       room--;
@@ -78,7 +83,7 @@ export class Line {
 
   /** Gives the connections to the first requests. */
   #advance(): void {
-    let room = this.#places - this.#bodies.size;
+    let room = this.#places - this.#others.size;
     for (const [request, state] of this.#unanswered) {
       const next = room-- > 0 ? 'placed' : 'waiting';
       if (state === 'probe') continue;

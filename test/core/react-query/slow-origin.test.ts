@@ -1,0 +1,94 @@
+import { QueryObserver } from '@tanstack/react-query';
+import { expect, test } from 'vitest';
+import { createRig } from './rig.tsx';
+
+/** A page asks an origin that was never answered for so many things, and each answer takes so long. When each comes. */
+async function open(count: number, answersMs: number) {
+  const rig = createRig({
+    health: {},
+    fetch: (_input, init) =>
+      new Promise((resolve, reject) => {
+        setTimeout(() => resolve(Response.json(1)), answersMs);
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error));
+      }),
+  });
+  const observers = Array.from({ length: count }, (_, id) => {
+    const observer = new QueryObserver(rig.client, {
+      queryKey: [id],
+      queryFn: () => rig.steady.json(`http://api.example/things-${'abcdef'[id]}/${id}`),
+    });
+    observer.subscribe(() => {});
+    return observer;
+  });
+  const ends = observers.map(() => 0);
+  for (const [id, observer] of observers.entries())
+    observer.subscribe(({ data, fetchStatus }) => {
+      if (data !== undefined && fetchStatus === 'idle') ends[id] ||= rig.elapsed();
+    });
+  await rig.time.advance(200_000);
+  expect(observers.map((one) => one.getCurrentResult().status)).toEqual(
+    observers.map(() => 'success'),
+  );
+  return ends;
+}
+
+// React Query alone has no limit, and has them after the time that each takes.
+test.each([
+  [1, 9000, [9000]],
+  [1, 15_000, [15_000]],
+  [1, 25_000, [25_000]],
+  [1, 39_000, [39_000]],
+  [2, 15_000, [15_000, 15_000]],
+  [2, 25_000, [25_000, 25_000]],
+  [2, 39_000, [39_000, 39_000]],
+  [6, 15_000, [15_000, 15_000, 15_000, 15_000, 15_000, 30_140]],
+])(
+  'a page of %i queries to an origin whose every answer takes %i ms gets them all',
+  async (count, answersMs, ends) => {
+    expect(await open(count, answersMs)).toEqual(ends);
+  },
+);
+
+const paths = [...'abcdefg'].map((name) => `/${name}`);
+
+/** A page that asks for seven things of an origin that hangs. */
+function hang() {
+  const rig = createRig({ health: {} });
+  for (const path of paths) {
+    rig.server.plan(path, ...Array<'hang'>(20).fill('hang'));
+    new QueryObserver(rig.client, {
+      queryKey: [path],
+      queryFn: ({ signal }) => rig.steady.json(`http://api.example${path}`, { signal }),
+    }).subscribe(() => {});
+  }
+  return rig;
+}
+
+test('a late read is kept for thirty seconds, and one of six connections is left', async () => {
+  const rig = hang();
+  await rig.time.advance(45_000);
+  const firsts = rig.server.sent.slice(0, 7).map(({ abortedAt }) => abortedAt);
+  expect(firsts).toEqual([40_000, 40_000, 40_000, 40_000, 40_000, 10_000, 20_000]);
+});
+
+test('and are aborted as their query is cancelled', async () => {
+  const rig = hang();
+  await rig.time.advance(10_500);
+  void rig.client.cancelQueries({ queryKey: ['/a'] });
+  await rig.time.advance(0);
+  const firsts = rig.server.sent.slice(0, 2).map(({ abortedAt }) => abortedAt);
+  expect(firsts).toEqual([10_500, undefined]);
+});
+
+test('an answer that is no success is none', async () => {
+  const rig = createRig({ health: {} });
+  rig.server.plan('/a', { status: 500, afterMs: 15_000 });
+  const observer = new QueryObserver(rig.client, {
+    queryKey: ['a'],
+    queryFn: () => rig.steady.json('http://api.example/a'),
+  });
+  observer.subscribe(() => {});
+  await rig.time.advance(60_000);
+  expect(observer.getCurrentResult().status).toBe('success');
+  expect(rig.server.times('/a')).toEqual([0, 10_500]);
+});
