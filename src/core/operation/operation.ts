@@ -33,6 +33,13 @@ interface LayeredPolicy extends Partial<Record<'api' | 'own' | 'call', PolicyOpt
   readonly merged: Policy;
 }
 
+/** A read that is late. */
+interface OpenRead {
+  /** Whether its answer may still be used. */
+  readonly isOpen: boolean;
+  readonly abort: () => void;
+}
+
 /**
  * One thing that the app wants done, with all of its attempts. Any module may read its fields; only its
  * methods write them.
@@ -66,7 +73,7 @@ export class Operation {
   /** The mutation that it was of is gone. */
   #isLeft = false;
   #layered: LayeredPolicy | undefined;
-  #late: { readonly abort: () => void }[] | undefined;
+  #late: OpenRead[] | undefined;
   /** Whether its start was emitted. */
   #isStarted: boolean | undefined;
   /** The requests that succeeded. */
@@ -275,8 +282,13 @@ export class Operation {
     for (const write of this.#writes?.values() ?? none) write.end();
   }
 
+  /** Whether a read of it that is late may still be answered. */
+  get isLate(): boolean {
+    return !!this.#late?.some(({ isOpen }) => isOpen);
+  }
+
   /** Aborts a read of it that is late, at its end. */
-  keepLate(read: { readonly abort: () => void }): void {
+  keepLate(read: OpenRead): void {
     (this.#late ??= []).push(read);
   }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { type Alarm, startAlarm } from '../lib/timer.ts';
 
 /** How long a read may be unanswered after it was given up. */
-const mostMs = 30_000;
+const mostMs = 50_000;
 
 /** A read whose time limit is over, as it is under way. */
 interface GivenUp {
@@ -53,6 +53,11 @@ export class LateRead {
       };
       void given.begun.then(receive, () => this.abort());
     });
+  }
+
+  /** Whether its answer may still be used. */
+  get isOpen(): boolean {
+    return this.#all.has(this);
   }
 
   /** @returns its answer, once. */

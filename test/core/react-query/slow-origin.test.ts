@@ -2,8 +2,8 @@ import { QueryObserver } from '@tanstack/react-query';
 import { expect, test } from 'vitest';
 import { createRig } from './rig.tsx';
 
-/** A page asks an origin that was never answered for so many things, and each answer takes so long. When each comes. */
-async function open(count: number, answersMs: number) {
+/** An origin whose every answer takes so long, and the queries of a page that asks it for so many things. */
+function createSlow(count: number, answersMs: number) {
   const rig = createRig({
     health: {},
     fetch: (_input, init) =>
@@ -12,11 +12,18 @@ async function open(count: number, answersMs: number) {
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error));
       }),
   });
-  const observers = Array.from({ length: count }, (_, id) => {
-    const observer = new QueryObserver(rig.client, {
-      queryKey: [id],
-      queryFn: () => rig.steady.json(`http://api.example/things-${'abcdef'[id]}/${id}`),
-    });
+  const queries = Array.from({ length: count }, (_, id) => ({
+    queryKey: [id],
+    queryFn: () => rig.steady.json(`http://api.example/things-${'abcdef'[id]}/${id}`),
+  }));
+  return { rig, queries };
+}
+
+/** When each answer comes to a page whose components ask for them. */
+async function open(count: number, answersMs: number) {
+  const { rig, queries } = createSlow(count, answersMs);
+  const observers = queries.map((query) => {
+    const observer = new QueryObserver(rig.client, query);
     observer.subscribe(() => {});
     return observer;
   });
@@ -38,16 +45,36 @@ test.each([
   [1, 15_000, [15_000]],
   [1, 25_000, [25_000]],
   [1, 39_000, [39_000]],
+  [1, 59_000, [59_000]],
   [2, 15_000, [15_000, 15_000]],
   [2, 25_000, [25_000, 25_000]],
   [2, 39_000, [39_000, 39_000]],
+  [2, 59_000, [59_000, 59_000]],
   [6, 15_000, [15_000, 15_000, 15_000, 15_000, 15_000, 30_140]],
+  [6, 25_000, [25_000, 25_000, 25_000, 25_000, 25_000, 50_250]],
 ])(
   'a page of %i queries to an origin whose every answer takes %i ms gets them all',
   async (count, answersMs, ends) => {
     expect(await open(count, answersMs)).toEqual(ends);
   },
 );
+
+test.each([
+  [1, 15_000],
+  [2, 15_000],
+  [4, 25_000],
+  [3, 39_000],
+  [2, 59_000],
+])('so do %i loaders of a router, after %i ms', async (count, answersMs) => {
+  const { rig, queries } = createSlow(count, answersMs);
+  const load = async (query: (typeof queries)[number]): Promise<unknown> => {
+    await rig.client.fetchQuery(query);
+    return rig.elapsed();
+  };
+  const loaded = Promise.all(queries.map(load)).catch(String);
+  await rig.time.advance(200_000);
+  expect(await loaded).toEqual(queries.map(() => answersMs));
+});
 
 const paths = [...'abcdefg'].map((name) => `/${name}`);
 
@@ -64,11 +91,11 @@ function hang() {
   return rig;
 }
 
-test('a late read is kept for thirty seconds, and one of six connections is left', async () => {
+test('a late read is kept for fifty seconds, and one of six connections is left', async () => {
   const rig = hang();
-  await rig.time.advance(45_000);
+  await rig.time.advance(65_000);
   const firsts = rig.server.sent.slice(0, 7).map(({ abortedAt }) => abortedAt);
-  expect(firsts).toEqual([40_000, 40_000, 40_000, 40_000, 40_000, 10_000, 20_000]);
+  expect(firsts).toEqual([60_000, 60_000, 60_000, 60_000, 60_000, 10_000, 20_000]);
 });
 
 test('and are aborted as their query is cancelled', async () => {

@@ -105,8 +105,10 @@ export class QueryPauses {
     const endAt = this.#endsAt(query, operation, reasonOf(operation));
     // In a hidden tab React Query itself does not give up.
     const isAsleep = now - limitAt > latestMs || !focusManager.isFocused();
-    if (endAt <= now && !isAsleep) operation.pauses.each('expire');
-    else this.#limit(query, isAsleep ? now + wakeMs : endAt);
+    // React Query alone would still wait for that answer.
+    const mayWait = isAsleep || operation.isLate;
+    if (endAt <= now && !mayWait) operation.pauses.each('expire');
+    else this.#limit(query, mayWait ? now + wakeMs : endAt);
   }
 }
 
