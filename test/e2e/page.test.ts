@@ -119,7 +119,7 @@ describe('the shape of an act', () => {
           /\n\| Steadfetch \| all \| 870 [^]*\n\| React Query \| all \| 594 /,
         ],
         [
-          /^45 kB.*62 kB/,
+          /^46 kB.*63 kB/,
           /with `useRetryStatus` and `useCountdown` \| [^|]* \| 45 [^]*`useSafeSubmit` \| [^|]* \| 62 /,
         ],
       ] as const;

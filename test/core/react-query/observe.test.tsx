@@ -243,7 +243,7 @@ describe('createSteadfetch({ observe: observeOnly() })', () => {
   test('takes a request to hang while one of the app does', async () => {
     const outage = { fromMs: 2500, toMs: 22_640, latencyMs: 50, isHanging: true };
     const { report, happens } = await compare(outage, 1000);
-    expect([report?.pauses, happens.pauses]).toEqual([10, 10]);
+    expect([report?.pauses, happens.pauses]).toEqual([5, 5]);
   });
 
   test('sends a write once, without a key, and retries nothing of its own', async () => {
