@@ -120,7 +120,7 @@ describe('the shape of an act', () => {
         ],
         [
           /^46 kB.*63 kB/,
-          /with `useRetryStatus` and `useCountdown` \| [^|]* \| 45 [^]*`useSafeSubmit` \| [^|]* \| 62 /,
+          /with `useRetryStatus` and `useCountdown` \| [^|]* \| 46 [^]*`useSafeSubmit` \| [^|]* \| 63 /,
         ],
       ] as const;
       expect(proofs).toHaveLength(said.length);
