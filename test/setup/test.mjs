@@ -17,8 +17,7 @@ const steps = [
 const tests = 'vitest run --config test/vitest.config.ts --reporter=dot';
 
 await ensureInstalled();
-// Each test file is a process of its own, and all of them load jsdom, React and React Query: Node keeps what it has
-// compiled of them.
+// Most test files are processes of their own, and load React and React Query: Node keeps what it has compiled of them.
 process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.cache/compiled');
 if (!(await run('node test/setup/ensure-chromium.ts'))) process.exit(1);
 
