@@ -237,7 +237,8 @@ const registry = /* @__PURE__ */ createStore<Registry>({ outboxes });
 /** Another object whenever a QueryClient has got or lost its outbox. */
 export const outboxRegistry: Readable<Registry> = registry;
 
-const recordChange = (): void => registry.set({ outboxes });
+/** Not at once: a component may make its outbox while it renders, when React lets no other be updated. */
+const recordChange = (): void => queueMicrotask(() => registry.set({ outboxes }));
 
 /** Makes it the outbox of a QueryClient, until the returned function is called. */
 export function registerOutbox(client: QueryClient, outbox: Outbox): () => void {

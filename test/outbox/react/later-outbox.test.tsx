@@ -1,6 +1,6 @@
 import { notifyManager, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { act, render } from '@testing-library/react';
-import type { ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import { createSteadfetch } from 'steadfetch';
 import { type AnyOutboxHandlers, createOutbox, type Outbox } from 'steadfetch/outbox';
 import { useOutbox, useOutboxEntries, useOutboxEntry } from 'steadfetch/react';
@@ -116,6 +116,34 @@ test('useOutboxEntry finds its entry in an outbox that is made later', async () 
   const shown = show(Entry);
   await openFor('ann', 0);
   expect(shown()).toBe('1');
+});
+
+test('an outbox that a component makes as it mounts is shown by those that were there before, without a warning of React', async () => {
+  const warned = vi.spyOn(console, 'error').mockReturnValue();
+  const make = (): Outbox =>
+    createOutbox({
+      steady: createSteadfetch({ clock: browser.clock }),
+      queryClient: client,
+      name: browser.name,
+      handlers,
+    }) as unknown as Outbox;
+  function Session(): ReactElement {
+    const [outbox] = useState(make);
+    open.push(outbox);
+    return <button onClick={() => outbox.submit('order', 'lamp' as never)}>Order</button>;
+  }
+  const App = ({ isIn }: { readonly isIn: boolean }): ReactElement => (
+    <QueryClientProvider client={client}>
+      <Counts />
+      {isIn && <Session />}
+    </QueryClientProvider>
+  );
+  const { container, getByRole, rerender } = render(<App isIn={false} />);
+  rerender(<App isIn />);
+  act(() => getByRole('button').click());
+  await pass(1000);
+  expect(container.textContent).toBe('1Order');
+  expect(warned).not.toHaveBeenCalled();
 });
 
 test('an outbox that a component makes in each render does not render it for ever', async () => {
