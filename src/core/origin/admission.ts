@@ -270,7 +270,8 @@ export class Admission {
     if (kind === 'limit' || kind === 'pace') limits.receive(message);
     else if (kind === 'up')
       this.outcomes.recover(health.recover(scope), between(this.#context.random, 0, followMs));
-    else if (!message.isProbed || leader?.yieldTo(scope, from)) health.follow(scope);
+    else if (health.believesOthers && (!message.isProbed || leader?.yieldTo(scope, from)))
+      health.follow(scope);
     this.#pump();
   }
 

@@ -26,8 +26,8 @@ interface GivenUp {
  */
 export class LateRead {
   readonly given: GivenUp;
-  /** Resolves with its good answer; never settles with any other. */
-  readonly answer: Promise<Response>;
+  /** Resolves with its good answer, or with undefined if it ends without one. */
+  readonly answer: Promise<Response | undefined>;
   /** Its good answer, once it has one. */
   response: Response | undefined;
   /** Those of its origin that are not over. */
@@ -51,6 +51,7 @@ export class LateRead {
         given.onAnswer();
         resolve(response);
       };
+      given.wire.signal.addEventListener('abort', () => resolve(undefined));
       void given.begun.then(receive, () => this.abort());
     });
   }

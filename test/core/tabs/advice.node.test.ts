@@ -258,3 +258,58 @@ test('an endpoint that is up with its origin is not said to be down any more', a
   await leader.advance(10_000);
   expect(other.ask('a').story).toEqual(['12400']);
 });
+
+// The other tab may be offline alone, in a session that its server refuses, or have a shorter time limit.
+describe('a tab that was answered while another said that a server is down', () => {
+  const words = [true, false].map((isProbed) => ({ kind: 'down', scope: '', isProbed }));
+
+  /** A tab whose probe has just been answered. */
+  async function refute(word: object) {
+    const browser = openBrowser();
+    const tab = browser.openTab(5);
+    browser.post(word);
+    const asked = tab.ask('a');
+    await tab.advance(10_000);
+    expect(asked.story).toHaveLength(1);
+    asked.settle('success');
+    return { ...tab, sayAgain: () => browser.post(word) };
+  }
+
+  test.each(words)('does not wait for that word again, with probe: $isProbed', async (word) => {
+    const { ask, advance, sayAgain } = await refute(word);
+    for (let second = 0; second < 20; second++) {
+      sayAgain();
+      const asked = ask('a');
+      expect(asked.story).toHaveLength(1);
+      asked.settle('success');
+      await advance(1000);
+    }
+  });
+
+  test.each(words)(
+    'does so again once it has found an outage, with probe: $isProbed',
+    async (word) => {
+      const { ask, advance, send, sayAgain } = await refute(word);
+      for (const endpoint of ['a', 'b']) send(endpoint, 'outage');
+      const probe = ask('a');
+      await advance(3000);
+      expect(probe.story).toHaveLength(1);
+      probe.settle('success');
+      sayAgain();
+      expect(ask('c').story).toEqual([]);
+    },
+  );
+
+  test('does not doubt what it has found, too: the other one heard of its recovery', async () => {
+    const browser = openBrowser();
+    const { advance, ask } = browser.openTab(5);
+    browser.post({ kind: 'down', scope: '', isProbed: false });
+    const [first, second] = [ask('a'), ask('a')];
+    await advance(1200);
+    first.settle('outage');
+    await advance(1200);
+    second.settle('success');
+    browser.post({ kind: 'down', scope: '', isProbed: false });
+    expect(ask('c').story).toEqual([]);
+  });
+});

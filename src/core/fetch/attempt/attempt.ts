@@ -106,6 +106,8 @@ export class Attempt implements EventListenerObject {
   #begun: Promise<Response> | undefined;
   /** It was given up as a late read. */
   #isKept = false;
+  /** It was withdrawn, and waits for the answer of a late read only. */
+  #isWithdrawn = false;
   /** The init, before it is signed. */
   readonly #given: RequestInit;
   readonly #limited: Limited;
@@ -159,9 +161,8 @@ export class Attempt implements EventListenerObject {
     });
     const stop = (): void => {
       if (this.#isLast() && this.silence.extendHeaders(longestMs)) return;
-      this.isLate = true;
       this.#keep();
-      this.stop(undefined);
+      this.#giveUp();
     };
     this.silence = new Silence(context, headersMs, idleMs, stop, operation.pauses);
     request.sendBy(this);
@@ -218,7 +219,8 @@ export class Attempt implements EventListenerObject {
       const { lines } = context;
       const isProbe = !!this.sending?.permit.isTrial;
       if (!lines || request.isLocal) silence.awaitHeaders();
-      else this.line = lines.join(request.url, silence, isProbe);
+      else
+        this.line = lines.join(request.url, silence, isProbe, late && (() => this.#withdraw(late)));
       this.#emit();
     }
     const { input, passed } = request;
@@ -373,10 +375,32 @@ export class Attempt implements EventListenerObject {
 
   /** Settles as the first of both that has a good answer, or else as its own request does. */
   async #awaitEither(late: LateRead, own: Promise<Response>): Promise<Response> {
-    const first = await Promise.race([late.answer, own]);
+    const either = late.answer.then((answer) => {
+      if (!answer && this.#isWithdrawn) this.#giveUp();
+      return answer ?? own;
+    });
+    const sent = own.catch((error: unknown) => {
+      if (!this.#isWithdrawn) throw error;
+      return untilAborted(this.signal, either);
+    });
+    const first = await Promise.race([either, sent]);
     if (first === late.response) return (!this.signal.aborted && this.#take(late)) || own;
     if (first.ok) late.abort();
     return first;
+  }
+
+  /** Leaves its connection to another query, and waits for the late read, as React Query alone would. */
+  #withdraw(late: LateRead): boolean {
+    if (!late.isOpen || late.response || this.#isWithdrawn) return false;
+    this.#isWithdrawn = true;
+    this.#begun = undefined;
+    this.#wire.abort();
+    return true;
+  }
+
+  #giveUp(): void {
+    this.isLate = true;
+    this.stop(undefined);
   }
 
   /** @returns the answer of a late read, if it has one that no attempt has taken. Then nothing else is on the wire. */

@@ -4,6 +4,9 @@ import type { Silence } from './silence.ts';
 /** The time limit of a request that may wait for a connection. */
 type Queued = Pick<Silence, 'awaitHeaders' | 'awaitHeadersSinceSent' | 'awaitNothing'>;
 
+/** Aborts a request, unless it is the only one of its query by now. @returns whether it did. */
+type Withdraw = () => boolean;
+
 /** The connections that a browser opens to one origin over HTTP/1.1. */
 const http1Places = 6;
 /** The streams that servers allow on one connection of HTTP/2 or 3: RFC 9113 §6.5.2 recommends no fewer. */
@@ -19,15 +22,20 @@ export class Line {
   readonly #unanswered = new Map<Queued, 'placed' | 'waiting' | 'probe'>();
   /** Whatever else has a connection: each body that is being read, and each late read. */
   readonly #others = new Set<object>();
+  /** The unanswered requests beside a late read of their query, which has a connection already. */
+  readonly #seconds = new Map<Queued, Withdraw>();
 
   /**
-   * Adds a request that is handed to the transport. A probe is timed at once, because others wait for its answer.
+   * Adds a request that is handed to the transport. A probe is timed at once, because others wait for its answer. One
+   * that is the `second` of its query is withdrawn where a later request would wait for it.
    *
    * @returns whether it waits.
    */
-  add(request: Queued, isProbe: boolean): boolean {
+  add(request: Queued, isProbe: boolean, second?: Withdraw): boolean {
     this.#unanswered.set(request, isProbe ? 'probe' : 'waiting');
     if (isProbe) request.awaitHeaders();
+    if (second) this.#seconds.set(request, second);
+    else this.#makeRoomFor(request);
     this.#advance();
     return this.#unanswered.get(request) === 'waiting';
   }
@@ -37,6 +45,7 @@ export class Line {
     // The network has answered a request that should have been waiting: there are more connections.
     const hasOvertaken = this.#isBehind(request) && !mayBeStored(headers);
     this.#unanswered.delete(request);
+    this.#seconds.delete(request);
     if (!hasOvertaken) this.#advance();
     else this.#widen(this.#places < multiplexedPlaces ? multiplexedPlaces : Infinity);
   }
@@ -55,12 +64,19 @@ export class Line {
   /** Called when it has ended. A second call does nothing. */
   end(request: object): void {
     const wasOther = this.#others.delete(request);
+    this.#seconds.delete(request as Queued);
     if (this.#unanswered.delete(request as Queued) || wasOther) this.#advance();
   }
 
   /** The origin speaks HTTP/2 or 3. */
   multiplex(): void {
     if (this.#places < multiplexedPlaces) this.#widen(multiplexedPlaces);
+  }
+
+  /** Withdraws seconds, the oldest first, until this request has a connection. */
+  #makeRoomFor(request: Queued): void {
+    for (const [second, withdraw] of this.#seconds)
+      if (this.#isBehind(request) && withdraw()) this.end(second);
   }
 
   /** Whether earlier requests have all connections. */
@@ -102,9 +118,9 @@ export class Lines {
   #isWatching = false;
 
   /** Adds a request that is handed to the transport. @returns its line. */
-  join(url: string, request: Queued, isProbe: boolean): Line {
+  join(url: string, request: Queued, isProbe: boolean, second?: Withdraw): Line {
     const line = this.#lineOf(url);
-    if (line.add(request, isProbe)) this.#watch();
+    if (line.add(request, isProbe, second)) this.#watch();
     return line;
   }
 

@@ -63,6 +63,8 @@ type Unlimited = Omit<Place, 'limitScope'>;
 export class OriginHealth {
   readonly failing: FailingUrls = new FailingUrls();
   readonly maxChance: number;
+  /** Whether other tabs are believed: not after an answer here has refuted them, until this tab finds an outage itself. */
+  believesOthers = true;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #onOutage: OutageListener | undefined;
@@ -173,6 +175,7 @@ export class OriginHealth {
       origin.failed.size > 1 &&
       this.#begin(origin);
     if (!isOwn && !isWhole) return undefined;
+    this.believesOthers = true;
     return origin.outage ? origin : own;
   }
 
@@ -186,10 +189,13 @@ export class OriginHealth {
     this.#urlAnswered.set(endpoint, urls);
     keepLast(this.#urlAnswered, maxEndpoints);
     const own = this.#endpoints.get(endpoint);
+    const isRefuted = [own, this.#origin].some((one) => one?.outage?.isFollowed && !one.failures);
     const ended = own?.recordSuccess(sentAt, now, false) ? this.#end(own) : undefined;
     this.#origin.recordSuccess(sentAt, now, true);
     const whole = this.#end(this.#origin);
     this.#recordAnswer(endpoint, now);
+    // They may be offline alone, or have a shorter time limit.
+    if (isRefuted && (whole ?? ended)) this.believesOthers = false;
     return whole ?? ended;
   }
 
