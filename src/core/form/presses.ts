@@ -18,7 +18,13 @@ import type {
   UnknownSubmission,
 } from './safe-submit.ts';
 import { sendSubmission } from './send.ts';
-import { type FormSubmission, planSubmission, Submissions, whyKeyForgotten } from './submission.ts';
+import {
+  type FormSubmission,
+  planSubmission,
+  submissionChanges,
+  Submissions,
+  whyKeyForgotten,
+} from './submission.ts';
 import { createTabStorage } from './tab-storage.ts';
 
 /**
@@ -35,6 +41,8 @@ type Ended = Exclude<SubmitResult, { readonly status: 'busy' }>;
 /** A component that shows a form. */
 interface Copy {
   options?: FormOptions;
+  /** It was neither mounted nor pressed yet. */
+  isNew: boolean;
 }
 
 const mutationFnOf = ({ options }: Copy): unknown => options?.mutation.mutationFn;
@@ -77,6 +85,7 @@ export class Form {
   readonly #copies: Set<Copy> = new Set();
   /** The copy whose options are in use: it was pressed last. */
   #used: Copy | undefined;
+  #unfollow: (() => void) | undefined;
   #options: Partial<FormOptions> = {};
   #state: Shown | undefined;
   /** The presses whose payload is being read. */
@@ -110,7 +119,7 @@ export class Form {
 
   /** Opens it for a component. What one copy sends goes by the options of that copy: two may have a mutation each. */
   open(): SafeForm {
-    const copy: Copy = {};
+    const copy: Copy = { isNew: true };
     const submit = (variables: unknown): Promise<SubmitResult> => this.#press(variables, copy);
     const withSubmit = (state: Shown): SafeSubmitResult =>
       ({ ...state, submit }) as SafeSubmitResult;
@@ -141,6 +150,13 @@ export class Form {
   #subscribe(copy: Copy, listener: () => void): () => void {
     // Another page of this tab may have sent it, when this one comes back from the back-forward cache.
     globalThis.addEventListener?.('pageshow', this.#changed);
+    // And a client that was replaced, at a log-in for example, still sends what it has begun.
+    this.#unfollow ??= submissionChanges.on((by) => {
+      if (by !== this.#submissions) this.#changed();
+    });
+    // Its first copy takes the place of those that have left the page, also in one commit.
+    if (copy.isNew && this.isIdle()) this.clear();
+    copy.isNew = false;
     this.#listeners.add(listener);
     this.#copies.add(copy);
     this.#watch();
@@ -149,6 +165,8 @@ export class Form {
       this.#copies.delete(copy);
       if (this.#listeners.size > 0) return;
       globalThis.removeEventListener?.('pageshow', this.#changed);
+      this.#unfollow?.();
+      this.#unfollow = undefined;
       this.#watched?.stop();
       this.#watched = undefined;
     };
@@ -205,6 +223,7 @@ export class Form {
 
   async #press(variables: unknown, copy: Copy, confirmedKey?: string): Promise<SubmitResult> {
     inDevelopment(() => this.#warnOfTwo(copy));
+    copy.isNew = false;
     const reading = { variables };
     const { operations, context } = this.#instance;
     const { session } = operations;

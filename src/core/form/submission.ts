@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { formPrefix } from '../lib/browser/tab-names.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
+import { createEmitter, type Emitter } from '../lib/store.ts';
 import { createIdempotencyKey, whyForgotten } from '../idempotency/key.ts';
 import {
   type Born,
@@ -50,6 +51,9 @@ export interface PageFacts {
   readonly isChanged?: boolean;
 }
 
+/** The submissions that have begun or ended: those of a form belong to all clients of the page. */
+export const submissionChanges: Emitter<Submissions> = /* @__PURE__ */ createEmitter();
+
 /** The submissions of one form. The storage of the tab counts: another page of it may have sent one meanwhile. */
 export class Submissions {
   /**
@@ -74,6 +78,7 @@ export class Submissions {
     // If the storage is full, the submission before must not come back.
     this.#storage.remove(this.#name);
     this.#put(submission);
+    submissionChanges.emit(this);
   }
 
   /** Changes the submission with this key, if it is still there. @returns it as it is now. */
@@ -94,7 +99,7 @@ export class Submissions {
   undo(key: string): void {
     const known = this.read();
     if (known?.key !== key) return;
-    if (known.before) this.#put(known.before);
+    if (known.before) this.write(known.before);
     else this.forget();
   }
 
@@ -103,6 +108,7 @@ export class Submissions {
     this.#storage.remove(this.#name);
     this.texts.clear();
     this.#inPage.clear();
+    submissionChanges.emit(this);
   }
 
   /** The facts that only this page knows about the submission with this key. */
