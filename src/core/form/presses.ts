@@ -152,7 +152,7 @@ export class Form {
     globalThis.addEventListener?.('pageshow', this.#changed);
     // And a client that was replaced, at a log-in for example, still sends what it has begun.
     this.#unfollow ??= submissionChanges.on((by) => {
-      if (by !== this.#submissions) this.#changed();
+      if (by !== this.#submissions && by.name === this.#submissions.name) this.#changed();
     });
     // Its first copy takes the place of those that have left the page, also in one commit.
     if (copy.isNew && this.isIdle()) this.clear();

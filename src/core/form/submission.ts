@@ -63,20 +63,20 @@ export class Submissions {
   readonly texts: Map<string, string> = new Map();
   readonly #inPage: Map<string, PageFacts> = new Map();
   readonly #storage: TabStorage;
-  readonly #name: string;
+  readonly name: string;
 
   constructor(storage: TabStorage, form: string) {
     this.#storage = storage;
-    this.#name = formPrefix + form;
+    this.name = formPrefix + form;
   }
 
   read(): FormSubmission | undefined {
-    return parse(this.#storage.read(this.#name));
+    return parse(this.#storage.read(this.name));
   }
 
   write(submission: FormSubmission): void {
     // If the storage is full, the submission before must not come back.
-    this.#storage.remove(this.#name);
+    this.#storage.remove(this.name);
     this.#put(submission);
     submissionChanges.emit(this);
   }
@@ -105,7 +105,7 @@ export class Submissions {
 
   /** Forgets all of them. */
   forget(): void {
-    this.#storage.remove(this.#name);
+    this.#storage.remove(this.name);
     this.texts.clear();
     this.#inPage.clear();
     submissionChanges.emit(this);
@@ -120,7 +120,7 @@ export class Submissions {
   }
 
   #put(submission: FormSubmission): void {
-    this.#storage.write(this.#name, JSON.stringify(submission));
+    this.#storage.write(this.name, JSON.stringify(submission));
   }
 }
 

@@ -107,3 +107,20 @@ test('what another client of the page has ended is no longer called unknown', as
   expect(await first).toMatchObject({ status: 'succeeded' });
   expect(form.last().unknown).toBeUndefined();
 });
+
+test('a form of another name is not rendered again for it', async () => {
+  const rig = createFormRig();
+  const [form, newsletter] = [rig.createForm(), rig.createForm({ form: 'newsletter' })];
+  rig.show(
+    <>
+      <form.Form />
+      <newsletter.Form />
+    </>,
+  );
+  await rig.time.settle();
+  const before = newsletter.last();
+  void form.press();
+  await rig.time.settle();
+  expect(form.last().status).toBe('success');
+  expect(newsletter.last()).toBe(before);
+});
