@@ -154,9 +154,9 @@ export class ActionForm {
     warn(
       this,
       'two',
-      `KeyField, form ${form}: the page has two forms of this name. They are one form: the same content in the other one ` +
-        'is not sent, but gets the answer of the first. Give each row or form a name of its own, such as `row-${id}`.',
-      'server-actions.md#anti-patterns',
+      `KeyField, form ${form}: the page has two forms of this name. The same content of the other one is not sent: it ` +
+        'gets the answer of the first. Name them `row-${id}`.',
+      'idempotency.md#anti-patterns',
     );
   }
 

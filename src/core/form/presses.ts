@@ -267,10 +267,10 @@ export class Form {
     warn(
       this.#instance.operations,
       form,
-      `useSafeSubmit, ${form}: two components on the page have this form name, each with a mutationFn of its own. They ` +
-        `are one form: while one sends, the other is busy, and both show its end. Give each row or form a name of its ` +
-        'own, such as `row-${id}`. If they are one form, make its mutationOptions once, outside of the components.',
-      'forms.md#anti-patterns',
+      `useSafeSubmit, ${form}: two components on the page have this form name, each with a mutationFn of its own. While ` +
+        'one sends, the other is busy, and both show its end. Name them `row-${id}`, or make the mutationOptions once, ' +
+        'outside of them.',
+      'idempotency.md#anti-patterns',
     );
   }
 

@@ -99,7 +99,7 @@ export class Submissions {
   undo(key: string): void {
     const known = this.read();
     if (known?.key !== key) return;
-    if (known.before) this.write(known.before);
+    if (known.before) this.#put(known.before);
     else this.forget();
   }
 

@@ -32,9 +32,9 @@ async function press(): Promise<void> {
 }
 
 const warning =
-  '[steadfetch] KeyField, form like-two: the page has two forms of this name. They are one form: the same content in ' +
-  'the other one is not sent, but gets the answer of the first. Give each row or form a name of its own, such as ' +
-  '`row-${id}`. See node_modules/steadfetch/docs/server-actions.md#anti-patterns.';
+  '[steadfetch] KeyField, form like-two: the page has two forms of this name. The same content of the other one is not ' +
+  'sent: it gets the answer of the first. Name them `row-${id}`. ' +
+  'See node_modules/steadfetch/docs/idempotency.md#anti-patterns.';
 
 test.each<[string, readonly string[], boolean, readonly string[]]>([
   ['two forms of one name', ['like-two', 'like-two'], false, [warning]],

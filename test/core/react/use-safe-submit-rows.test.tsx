@@ -108,7 +108,7 @@ describe('two components with one form name, and a mutation of their own each', 
     expect(warn.mock.calls).toEqual([
       [
         expect.stringMatching(
-          /^\[steadfetch\] useSafeSubmit, form row: two components on the page have this form name, each with a mutationFn of its own\. .* `row-\$\{id\}`\./,
+          /^\[steadfetch\] useSafeSubmit, form row: two components on the page have this form name, each with a mutationFn of its own\. .* `row-\$\{id\}`, /,
         ),
       ],
     ]);
