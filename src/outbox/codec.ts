@@ -1,5 +1,5 @@
 import { inDevelopment } from '../core/lib/development.ts';
-import { reject } from '../core/lib/input/check.ts';
+import { classOf, reject } from '../core/lib/input/check.ts';
 import type { Clock } from '../core/lib/clock.ts';
 import { unsettled, withLimit } from '../core/lib/timer.ts';
 import type { HandlerDefinition } from './handler.ts';
@@ -65,7 +65,7 @@ function copy(operation: string, value: unknown): unknown {
   return reject(
     operation,
     path,
-    nameOf(part),
+    inDevelopment(() => classOf(part)) ?? nameOf(part),
     inDevelopment(
       () =>
         'something that can be stored: JSON, FormData, File, Blob, Date, Map, Set, bytes; no function, Request or stream, and no object of a class with toJSON',

@@ -83,7 +83,7 @@ class Money {
 }
 
 test.each([
-  [{ lines: [{ price: new Money() }] }, "variables.lines.0.price is 'Object'"],
+  [{ lines: [{ price: new Money() }] }, "variables.lines.0.price is 'Money'"],
   [{ card: '4711', lines: [{ onDone: () => {} }] }, "variables.lines.0.onDone is 'Function'"],
   [new Request('https://api.example'), "variables is 'Request'"],
   [{ body: new ReadableStream() }, "variables.body is 'ReadableStream'"],

@@ -13,6 +13,8 @@ import { systemClock, systemNow, systemRandom } from '../lib/clock.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
 import { createEmitter, type Emitter } from '../lib/store.ts';
 import { backoffDelay } from '../policy/backoff.ts';
+import { inDevelopment } from '../lib/development.ts';
+import { warn } from '../lib/input/warn.ts';
 import { createTabStorage } from './tab-storage.ts';
 
 /** For how long a tab remembers a form that its browser has sent without JavaScript, in milliseconds. */
@@ -138,6 +140,26 @@ export class ActionForm {
     globalThis.addEventListener('pageshow', this.#pageShown);
   }
 
+  /** Development only: how many of this name the page shows. */
+  #shown = 0;
+  /** Development only: counts one that the page shows, until the returned function is called. */
+  countShown(): () => void {
+    this.#shown += 1;
+    return () => void (this.#shown -= 1);
+  }
+
+  #warnOfTwo(): void {
+    if (this.#shown < 2) return;
+    const form = this.#name.slice(storedName('').length);
+    warn(
+      this,
+      'two',
+      `KeyField, form ${form}: the page has two forms of this name. The same content of the other one is not sent: it ` +
+        'gets the answer of the first. Name them `row-${id}`.',
+      'idempotency.md#anti-patterns',
+    );
+  }
+
   /** When the press was that is sent now. What code sends has none, and is of now. */
   #takePress(): number {
     const nowMs = systemNow();
@@ -208,6 +230,7 @@ export class ActionForm {
     { maxRetries = 3 }: SendActionOptions = {},
     onPutAway?: () => void,
   ): Promise<TState> {
+    inDevelopment(() => this.#warnOfTwo());
     this.#leftAt = undefined;
     const pressedAt = this.#takePress();
     // Only while it is sent: it keeps a page out of the back-forward cache.

@@ -1,22 +1,12 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { reject } from '../lib/input/check.ts';
 import type { Instance } from '../react-query/instance.ts';
-import { Form } from './presses.ts';
-import type { FormOptions, SafeSubmitResult } from './safe-submit.ts';
-
-/** A form, as its hook uses it. */
-export interface SafeForm<TData, TError, TVariables, TOnMutateResult> {
-  readonly setOptions: (options: FormOptions<TData, TError, TVariables, TOnMutateResult>) => void;
-  readonly subscribe: (listener: () => void) => () => void;
-  readonly getState: () => SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
-  /** The state before hydration, when nothing of the tab is known. */
-  readonly getServerState: () => SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
-}
+import { Form, type SafeForm } from './presses.ts';
 
 const forms = new WeakMap<QueryClient, Map<string, Form>>();
 
 /**
- * The form of this name. A form that is not mounted and not under way begins anew.
+ * Opens the form of this name for a component. A form that is not mounted and not under way begins anew.
  *
  * @param other - The instance of its mutation, for a client without our default options.
  * @throws TypeError for an empty name.
@@ -34,7 +24,7 @@ export function openForm<TData, TError, TVariables, TOnMutateResult>(
   if (!form) known.set(name, (form = new Form(client, name, other)));
   else if (form.isIdle()) form.clear();
   // One name is one form: its types are those of its callers.
-  return form as unknown as SafeForm<TData, TError, TVariables, TOnMutateResult>;
+  return form.open() as unknown as SafeForm<TData, TError, TVariables, TOnMutateResult>;
 }
 
 /** Forgets the forms of a client, with all that they show and have sent. */

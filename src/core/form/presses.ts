@@ -1,4 +1,6 @@
 import { notifyManager, type QueryClient } from '@tanstack/react-query';
+import { inDevelopment } from '../lib/development.ts';
+import { warn } from '../lib/input/warn.ts';
 import { actedAt, promptBeforeUnload } from '../lib/browser/page.ts';
 import { startAlarm } from '../lib/timer.ts';
 import { endedWithSession } from '../operation/parts/session.ts';
@@ -16,7 +18,13 @@ import type {
   UnknownSubmission,
 } from './safe-submit.ts';
 import { sendSubmission } from './send.ts';
-import { type FormSubmission, planSubmission, Submissions, whyKeyForgotten } from './submission.ts';
+import {
+  type FormSubmission,
+  planSubmission,
+  submissionChanges,
+  Submissions,
+  whyKeyForgotten,
+} from './submission.ts';
 import { createTabStorage } from './tab-storage.ts';
 
 /**
@@ -30,8 +38,19 @@ const noTarget = { mutation: '' };
 
 type Ended = Exclude<SubmitResult, { readonly status: 'busy' }>;
 
+/** A component that shows a form. */
+interface Copy {
+  options?: FormOptions;
+  /** It was neither mounted nor pressed yet. */
+  isNew: boolean;
+}
+
+const mutationFnOf = ({ options }: Copy): unknown => options?.mutation.mutationFn;
+
 /** The latest submission of this page. */
 interface Latest {
+  /** The copy that was pressed; undefined for an end without a press. */
+  readonly copy: Copy | undefined;
   readonly fingerprint: string;
   readonly promise: Promise<Ended>;
   /** `echo`: it has ended, and presses with its payload still belong to it. */
@@ -40,15 +59,35 @@ interface Latest {
   readonly echoUntil: number;
 }
 
+/** A form, as its hook uses it: one copy of it. */
+export interface SafeForm<
+  TData = unknown,
+  TError = Error,
+  TVariables = unknown,
+  TOnMutateResult = unknown,
+> {
+  readonly setOptions: (options: FormOptions<TData, TError, TVariables, TOnMutateResult>) => void;
+  readonly subscribe: (listener: () => void) => () => void;
+  readonly getState: () => SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
+  /** The state before hydration, when nothing of the tab is known. */
+  readonly getServerState: () => SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
+}
+
+type Shown = Omit<SafeSubmitResult, 'submit'>;
+
 /** A form of one QueryClient: all its mounted copies show this one. */
 export class Form {
   readonly #instance: Instance;
   readonly #submissions: Submissions;
   readonly #observer: FormObserver;
   readonly #listeners: Set<() => void> = new Set();
-  readonly #serverState: SafeSubmitResult;
+  readonly #serverState: Shown;
+  readonly #copies: Set<Copy> = new Set();
+  /** The copy whose options are in use: it was pressed last. */
+  #used: Copy | undefined;
+  #unfollow: (() => void) | undefined;
   #options: Partial<FormOptions> = {};
-  #state: SafeSubmitResult | undefined;
+  #state: Shown | undefined;
   /** The presses whose payload is being read. */
   readonly #reading: Set<{ readonly variables: unknown }> = new Set();
   /** The latest press, if its payload could not be read. */
@@ -78,29 +117,60 @@ export class Form {
     });
   }
 
-  readonly setOptions = (options: FormOptions): void => {
+  /** Opens it for a component. What one copy sends goes by the options of that copy: two may have a mutation each. */
+  open(): SafeForm {
+    const copy: Copy = { isNew: true };
+    const submit = (variables: unknown): Promise<SubmitResult> => this.#press(variables, copy);
+    const withSubmit = (state: Shown): SafeSubmitResult =>
+      ({ ...state, submit }) as SafeSubmitResult;
+    const serverState = withSubmit(this.#serverState);
+    let known: readonly [state: Shown, result: SafeSubmitResult] | undefined;
+    const show = (state: Shown): SafeSubmitResult => {
+      if (known?.[0] !== state) known = [state, withSubmit(state)];
+      return known[1];
+    };
+    return {
+      setOptions: (options) => {
+        copy.options = options;
+        const isOfOther = this.#used && this.#used !== copy && this.#copies.has(this.#used);
+        if (!isOfOther) this.#setOptions(options);
+      },
+      subscribe: (listener) => this.#subscribe(copy, listener),
+      getState: () => show((this.#state ??= this.#show(this.#findUnknown()))),
+      getServerState: () => serverState,
+    };
+  }
+
+  #setOptions(options: FormOptions): void {
     this.#options = options;
     this.#observer.setOptions(options.mutation);
     this.#watch();
-  };
+  }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
+  #subscribe(copy: Copy, listener: () => void): () => void {
     // Another page of this tab may have sent it, when this one comes back from the back-forward cache.
     globalThis.addEventListener?.('pageshow', this.#changed);
+    // And a client that was replaced, at a log-in for example, still sends what it has begun.
+    this.#unfollow ??= submissionChanges.on((by) => {
+      if (by !== this.#submissions && by.name === this.#submissions.name) this.#changed();
+    });
+    // Its first copy takes the place of those that have left the page, also in one commit.
+    if (copy.isNew && this.isIdle()) this.clear();
+    copy.isNew = false;
     this.#listeners.add(listener);
+    this.#copies.add(copy);
     this.#watch();
     return () => {
       this.#listeners.delete(listener);
+      this.#copies.delete(copy);
       if (this.#listeners.size > 0) return;
       globalThis.removeEventListener?.('pageshow', this.#changed);
+      this.#unfollow?.();
+      this.#unfollow = undefined;
       this.#watched?.stop();
       this.#watched = undefined;
     };
-  };
-
-  readonly getState = (): SafeSubmitResult => (this.#state ??= this.#show(this.#findUnknown()));
-
-  readonly getServerState = (): SafeSubmitResult => this.#serverState;
+  }
 
   /** Whether it is not mounted, and nothing is under way. */
   isIdle(): boolean {
@@ -138,14 +208,12 @@ export class Form {
     this.clear();
   };
 
-  readonly #submit = (variables: unknown): Promise<SubmitResult> => this.#press(variables);
-
-  #show(unknown: UnknownSubmission | undefined): SafeSubmitResult {
+  /** The state, without the `submit` of a copy. */
+  #show(unknown: UnknownSubmission | undefined): Shown {
     const [reading] = this.#reading;
     const result = this.#observer.result();
     return {
       ...resultOf(result, reading, this.#unread),
-      submit: this.#submit,
       reset: this.#reset,
       unknown,
       confirmation: this.#confirmation,
@@ -153,7 +221,9 @@ export class Form {
     };
   }
 
-  async #press(variables: unknown, confirmedKey?: string): Promise<SubmitResult> {
+  async #press(variables: unknown, copy: Copy, confirmedKey?: string): Promise<SubmitResult> {
+    inDevelopment(() => this.#warnOfTwo(copy));
+    copy.isNew = false;
     const reading = { variables };
     const { operations, context } = this.#instance;
     const { session } = operations;
@@ -168,10 +238,10 @@ export class Form {
     try {
       const fingerprint = await fingerprintOfPayload(variables, context.freshFields);
       // Read only now: an effect may press before the effect that sets the options.
-      const payload = this.#options.keepPayload ? toKept(variables) : undefined;
+      const payload = copy.options?.keepPayload ? toKept(variables) : undefined;
       if (session.isOver) throw endedWithSession(operations.begin('mutation'), false, 'no');
       // Not awaited: from here on it is under way, and no longer being read.
-      const promise = this.#begin(variables, fingerprint, payload, confirmedKey, over);
+      const promise = this.#begin(variables, copy, fingerprint, payload, confirmedKey, over);
       return promise;
     } catch (error) {
       // A payload without content is a mistake of the app; a file that is gone is not.
@@ -185,6 +255,25 @@ export class Form {
     }
   }
 
+  /** Whether both copies are on the page, each with a mutation of its own: what one sends is not what the other does. */
+  #isOfOther(one: Copy | undefined, other: Copy): boolean {
+    const isShown = one !== undefined && this.#copies.has(one);
+    return isShown && mutationFnOf(one) !== mutationFnOf(other);
+  }
+
+  #warnOfTwo(copy: Copy): void {
+    if (![...this.#copies].some((one) => this.#isOfOther(one, copy))) return;
+    const { mutation: form } = this.#observer.target;
+    warn(
+      this.#instance.operations,
+      form,
+      `useSafeSubmit, ${form}: two components on the page have this form name, each with a mutationFn of its own. While ` +
+        'one sends, the other is busy, and both show its end. Name them `row-${id}`, or make the mutationOptions once, ' +
+        'outside of them.',
+      'idempotency.md#anti-patterns',
+    );
+  }
+
   /** When the user pressed: on a busy page, before this code runs. */
   #pressedAt(): number {
     const { event } = globalThis as { readonly event?: Event };
@@ -195,13 +284,14 @@ export class Form {
   /** @param over - The latest submission, if it was over when this was pressed. */
   #begin(
     variables: unknown,
+    copy: Copy,
     fingerprint: string,
     payload: unknown,
     confirmedKey: string | undefined,
     over: Latest | undefined,
   ): Promise<SubmitResult> {
     const latest = this.#latest;
-    const isSame = latest?.fingerprint === fingerprint;
+    const isSame = latest?.fingerprint === fingerprint && !this.#isOfOther(latest.copy, copy);
     if (latest?.phase === 'under way')
       return isSame ? latest.promise : Promise.resolve({ status: 'busy' });
     if (confirmedKey === undefined && isSame && latest !== over) return latest.promise;
@@ -214,10 +304,14 @@ export class Form {
     const plan = planSubmission(known, pressed, this.#instance.clock);
     this.#confirmation = undefined;
     if (plan.kind === 'ask')
-      return Promise.resolve(this.#question(plan.reason, variables, plan.key));
+      return Promise.resolve(this.#question(plan.reason, variables, copy, plan.key));
     this.#notDone = undefined;
+    this.#used = copy;
+    if (copy.options) this.#setOptions(copy.options);
     const submission = { ...plan.submission, payload };
-    const promise = this.#run(fingerprint, () => this.#send(variables, submission, plan.wasSent));
+    const promise = this.#run(fingerprint, copy, () =>
+      this.#send(variables, copy, submission, plan.wasSent),
+    );
     // Under the same key a later confirmation sends it again.
     if (confirmedKey !== undefined && submission.key !== confirmedKey)
       this.#confirmed = { id, promise };
@@ -225,11 +319,11 @@ export class Form {
   }
 
   /** @param key - That of the submission that may have been done. */
-  #question(reason: Confirmation['reason'], variables: unknown, key: string): Ended {
+  #question(reason: Confirmation['reason'], variables: unknown, copy: Copy, key: string): Ended {
     this.#confirmation = {
       reason,
       variables,
-      confirm: () => this.#press(variables, key),
+      confirm: () => this.#press(variables, copy, key),
       cancel: () => {
         this.#confirmation = undefined;
         this.#changed();
@@ -239,11 +333,11 @@ export class Form {
   }
 
   /** Presses with this fingerprint belong to `work` until it ends. */
-  #run(fingerprint: string, work: () => Promise<Ended>): Promise<Ended> {
+  #run(fingerprint: string, copy: Copy | undefined, work: () => Promise<Ended>): Promise<Ended> {
     let echoUntil = 0;
     const enter = (phase: Latest['phase']): void => {
       if (phase !== 'over' || this.#latest?.promise === promise)
-        this.#latest = { fingerprint, promise, phase, echoUntil };
+        this.#latest = { copy, fingerprint, promise, phase, echoUntil };
     };
     // Only an error of the browser itself is thrown, before anything is sent.
     const failed = (error: Error): Ended => ({ status: 'failed', error });
@@ -263,13 +357,19 @@ export class Form {
     return promise;
   }
 
-  async #send(variables: unknown, record: FormSubmission, wasSent: boolean): Promise<Ended> {
+  async #send(
+    variables: unknown,
+    copy: Copy,
+    record: FormSubmission,
+    wasSent: boolean,
+  ): Promise<Ended> {
     const parts = { submissions: this.#submissions, observer: this.#observer };
     const end = await sendSubmission(parts, variables, record, wasSent);
     // A submission that was certainly not done leaves the one before it, which is asked about again.
     const isLeft = this.#submissions.read()?.key === record.key;
     if (end.status !== 'succeeded' && !isLeft) this.#confirmed = undefined;
-    if (end.status === 'cannot-find-out') return this.#question(end.status, variables, record.key);
+    if (end.status === 'cannot-find-out')
+      return this.#question(end.status, variables, copy, record.key);
     return end;
   }
 
@@ -324,7 +424,7 @@ export class Form {
     const { variables = payload } = this.#submissions.inPage(key);
     this.#submissions.remove(key);
     this.#clearPresses();
-    await this.#run(fingerprint, async () => {
+    await this.#run(fingerprint, undefined, async () => {
       await this.#observer.finish(data, variables);
       return { status: 'succeeded', data };
     });

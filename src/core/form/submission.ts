@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts';
 import { formPrefix } from '../lib/browser/tab-names.ts';
 import { fingerprintOf } from '../lib/fingerprint.ts';
+import { createEmitter, type Emitter } from '../lib/store.ts';
 import { createIdempotencyKey, whyForgotten } from '../idempotency/key.ts';
 import {
   type Born,
@@ -50,6 +51,9 @@ export interface PageFacts {
   readonly isChanged?: boolean;
 }
 
+/** The submissions that have begun or ended: those of a form belong to all clients of the page. */
+export const submissionChanges: Emitter<Submissions> = /* @__PURE__ */ createEmitter();
+
 /** The submissions of one form. The storage of the tab counts: another page of it may have sent one meanwhile. */
 export class Submissions {
   /**
@@ -59,21 +63,22 @@ export class Submissions {
   readonly texts: Map<string, string> = new Map();
   readonly #inPage: Map<string, PageFacts> = new Map();
   readonly #storage: TabStorage;
-  readonly #name: string;
+  readonly name: string;
 
   constructor(storage: TabStorage, form: string) {
     this.#storage = storage;
-    this.#name = formPrefix + form;
+    this.name = formPrefix + form;
   }
 
   read(): FormSubmission | undefined {
-    return parse(this.#storage.read(this.#name));
+    return parse(this.#storage.read(this.name));
   }
 
   write(submission: FormSubmission): void {
     // If the storage is full, the submission before must not come back.
-    this.#storage.remove(this.#name);
+    this.#storage.remove(this.name);
     this.#put(submission);
+    submissionChanges.emit(this);
   }
 
   /** Changes the submission with this key, if it is still there. @returns it as it is now. */
@@ -100,9 +105,10 @@ export class Submissions {
 
   /** Forgets all of them. */
   forget(): void {
-    this.#storage.remove(this.#name);
+    this.#storage.remove(this.name);
     this.texts.clear();
     this.#inPage.clear();
+    submissionChanges.emit(this);
   }
 
   /** The facts that only this page knows about the submission with this key. */
@@ -114,7 +120,7 @@ export class Submissions {
   }
 
   #put(submission: FormSubmission): void {
-    this.#storage.write(this.#name, JSON.stringify(submission));
+    this.#storage.write(this.name, JSON.stringify(submission));
   }
 }
 

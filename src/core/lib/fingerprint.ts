@@ -1,6 +1,6 @@
 import { hash128, toHex } from './hash.ts';
 import { inDevelopment } from './development.ts';
-import { reject } from './input/check.ts';
+import { classOf, reject } from './input/check.ts';
 
 const chunkBytes = 1 << 20;
 
@@ -65,7 +65,7 @@ export function canonicalise(payload: unknown): Canonical {
     if (typeof toJSON === 'function') return `JSON(${write(toJSON.call(value, ''), path)})`;
     const prototype: unknown = Object.getPrototypeOf(value);
     const isPlain = !prototype || Object.getPrototypeOf(prototype) === null;
-    if (!isPlain || name !== 'Object') refuse(path, name);
+    if (!isPlain || name !== 'Object') refuse(path, inDevelopment(() => classOf(value)) ?? name);
     const entries = Object.entries(value).filter(([, part]) => part !== undefined);
     const pairs = entries
       .toSorted(([one], [other]) => (one < other ? -1 : 1))

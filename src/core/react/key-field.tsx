@@ -48,6 +48,7 @@ export function KeyField({ state, form, nonce }: KeyFieldProps): ReactElement {
   useEffect(() => {
     if (submission !== undefined) openActionForm(form).recordAnswer(submission);
   }, [form, submission]);
+  useEffect(() => inDevelopment(() => openActionForm(form).countShown()), [form]);
   // Without the form, the page shows what came of it.
   useEffect(() => openActionForm(form).recordShown, [form]);
   return (

@@ -29,17 +29,13 @@ const onServer: ConnectivityState = { status: 'online', since: 0, nextCheckAt: u
  * ```
  */
 export function useConnectivity(queryClient?: QueryClient): ConnectivityControls {
-  const client = useQueryClient(queryClient);
-  const { getState, subscribe, checkNow } = useMemo(() => connectivityOf(client), [client]);
+  const watched = findInstance(useQueryClient(queryClient), 'useConnectivity')?.connectivity;
+  const { getState, subscribe, checkNow } = useMemo(() => watched ?? believeBrowser(), [watched]);
   const state = useSyncExternalStore(subscribe, getState, () => onServer);
   return useMemo(() => ({ ...state, checkNow }), [state, checkNow]);
 }
 
 type Watched = Pick<Connectivity, 'getState' | 'subscribe' | 'checkNow'>;
-
-function connectivityOf(client: QueryClient): Watched {
-  return findInstance(client, 'useConnectivity')?.connectivity ?? believeBrowser();
-}
 
 /** The network as React Query has it, where nothing else watches it. */
 function believeBrowser(): Watched {

@@ -7,7 +7,8 @@ import {
 } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { requireDefinition } from '../react-query/mutation/definition.ts';
-import { openForm, type SafeForm } from '../form/form.ts';
+import { openForm } from '../form/form.ts';
+import type { SafeForm } from '../form/presses.ts';
 import type { Instance } from '../react-query/instance.ts';
 import type { SafeSubmitOptions, SafeSubmitResult } from '../form/safe-submit.ts';
 

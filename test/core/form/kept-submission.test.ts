@@ -2,7 +2,8 @@ import { notifyManager } from '@tanstack/react-query';
 import type { AnyOutboxHandlers } from 'steadfetch/outbox';
 import type { SafeSubmitResult } from 'steadfetch/react';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openForm, type SafeForm } from '../../../src/core/form/form.ts';
+import { openForm } from '../../../src/core/form/form.ts';
+import type { SafeForm } from '../../../src/core/form/presses.ts';
 import { createBrowser, plainApi, shop, type TestBrowser, type TestTab } from '../../outbox/rig.ts';
 
 type Context = Parameters<AnyOutboxHandlers[string]['mutationFn']>[1];
@@ -24,7 +25,7 @@ type Name = keyof typeof handlers;
 
 let browser: TestBrowser;
 let tab: TestTab<typeof handlers>;
-let form: SafeForm<unknown, Error, unknown, unknown> | undefined;
+let form: SafeForm | undefined;
 const openTab = (lifetimeMs?: number): void => {
   form = undefined;
   tab = browser.openTab({ handlers, ...(lifetimeMs && { lifetimeMs }) });

@@ -130,7 +130,7 @@ describe('what has no content to be known by is refused, with its place', () => 
     ['variables', 'Promise', Promise.resolve()],
     [
       'variables',
-      'Object',
+      'Order',
       new (class Order {
         readonly sku = 'kite';
       })(),

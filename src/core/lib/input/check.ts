@@ -132,6 +132,13 @@ export function rejectValue(
   throw new TypeError(`${operation}: ${option} is ${show(value)}, and must be ${allowed}.`);
 }
 
+/** Names the class of a value, for its developer: that of the app, or else that of the platform. */
+export function classOf(value: unknown): string {
+  const name = Object.prototype.toString.call(value).slice(8, -1);
+  const { constructor } = Object(value) as { readonly constructor?: { readonly name: string } };
+  return name === 'Object' ? constructor?.name || name : name;
+}
+
 function show(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
   // The source of a function may be long.

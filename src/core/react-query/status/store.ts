@@ -59,10 +59,11 @@ export function createStatusStores<T extends object>(
 ): (client: QueryClient, operation: string) => StatusStore<T> {
   const stores = new WeakMap<QueryClient, StatusStore<T>>();
   return (client, operation) => {
+    // Its default options may be set, or be those of another instance, after a component has read it.
+    const instance = findInstance(client, operation);
+    if (!instance) return idleStore;
     let store = stores.get(client);
-    if (!store) {
-      const instance = findInstance(client, operation);
-      if (!instance) return idleStore;
+    if (store?.instance !== instance) {
       inDevelopment(() => isServer() && warnOfModule(instance.operations));
       store = new Statuses(instance, (watch) => open(client, instance, watch));
       stores.set(client, store);
