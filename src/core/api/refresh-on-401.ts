@@ -295,11 +295,11 @@ class Credentials {
     const live: Live = { endSession: () => controller.abort() };
     operations.live.add(live);
     try {
-      const ask = (signal: AbortSignal): unknown => {
+      const callRefresh = (signal: AbortSignal): unknown => {
         this.#own.add(signal);
         return this.#options.refresh({ signal });
       };
-      const said = await this.#callWithLimit(context, ask, controller);
+      const said = await this.#callWithLimit(context, callRefresh, controller);
       this.#unreached = undefined;
       if (said !== false) {
         this.#epoch++;

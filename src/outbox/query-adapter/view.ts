@@ -112,7 +112,7 @@ function createView(
   const follow = (): void => {
     const [before, now] = [known, unloaded?.getState()];
     known = now;
-    // What is loaded is gone at once, and not only when the entries are read again.
+    // An entry whose list is loaded goes at once, and not only when the entries are read again.
     latest = latest?.filter(({ idempotencyKey: key }) => now?.has(key) || !before?.has(key));
     show();
   };

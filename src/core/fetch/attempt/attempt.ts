@@ -102,7 +102,7 @@ export class Attempt implements EventListenerObject {
   readonly #controller: AbortController = new AbortController();
   /** Aborts what is on the wire: that goes on if it may become a late read, and the attempt does not. */
   #wire: AbortController = this.#controller;
-  /** What it awaits while its headers have not come. */
+  /** The answer of the transport, until its headers have come. */
   #begun: Promise<Response> | undefined;
   /** It was given up as a late read. */
   #isKept = false;

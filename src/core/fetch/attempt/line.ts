@@ -20,7 +20,7 @@ export class Line {
   #places = http1Places;
   /** The requests without an answer, in the order of sending. The first ones have connections. */
   readonly #unanswered = new Map<Queued, 'placed' | 'waiting' | 'probe'>();
-  /** Whatever else has a connection: each body that is being read, and each late read. */
+  /** The other holders of a connection: each body that is being read, and each late read. */
   readonly #others = new Set<object>();
   /** The unanswered requests beside a late read of their query, which has a connection already. */
   readonly #seconds = new Map<Queued, Withdraw>();
