@@ -27,7 +27,7 @@ export interface RefreshOptions {
   /**
    * Gets new credentials, and resolves once `headers` returns them or the cookie is set. Resolve with `false`
    * if there are none; reject if the login server could not be reached. Either way the caller gets the 401. After a
-   * rejection an outbox entry waits. All else is retried once the next refresh may start if the error is one of the
+   * rejection an outbox entry waits. All else is retried if the error is one of the
    * network, or has a status that passes, such as 503. Pass its `signal` on: it aborts after `timeoutMs` and at a log-out,
    * and a request that carries it is never refreshed itself.
    */

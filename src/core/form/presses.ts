@@ -17,6 +17,7 @@ import type {
   SubmitResult,
   UnknownSubmission,
 } from './safe-submit.ts';
+import { Copy } from './copy.ts';
 import { sendSubmission } from './send.ts';
 import {
   type FormSubmission,
@@ -37,15 +38,6 @@ const echoMs = 1000;
 const noTarget = { mutation: '' };
 
 type Ended = Exclude<SubmitResult, { readonly status: 'busy' }>;
-
-/** A component that shows a form. */
-interface Copy {
-  options?: FormOptions;
-  /** It was neither mounted nor pressed yet. */
-  isNew: boolean;
-}
-
-const mutationFnOf = ({ options }: Copy): unknown => options?.mutation.mutationFn;
 
 /** The latest submission of this page. */
 interface Latest {
@@ -119,7 +111,7 @@ export class Form {
 
   /** Opens it for a component. What one copy sends goes by the options of that copy: two may have a mutation each. */
   open(): SafeForm {
-    const copy: Copy = { isNew: true };
+    const copy = new Copy();
     const submit = (variables: unknown): Promise<SubmitResult> => this.#press(variables, copy);
     const withSubmit = (state: Shown): SafeSubmitResult =>
       ({ ...state, submit }) as SafeSubmitResult;
@@ -131,7 +123,7 @@ export class Form {
     };
     return {
       setOptions: (options) => {
-        copy.options = options;
+        copy.setOptions(options);
         const isOfOther = this.#used && this.#used !== copy && this.#copies.has(this.#used);
         if (!isOfOther) this.#setOptions(options);
       },
@@ -139,6 +131,11 @@ export class Form {
       getState: () => show((this.#state ??= this.#show(this.#findUnknown()))),
       getServerState: () => serverState,
     };
+  }
+
+  #use(copy: Copy): void {
+    this.#used = copy;
+    if (copy.options) this.#setOptions(copy.options);
   }
 
   #setOptions(options: FormOptions): void {
@@ -155,8 +152,7 @@ export class Form {
       if (by !== this.#submissions && by.name === this.#submissions.name) this.#changed();
     });
     // Its first copy takes the place of those that have left the page, also in one commit.
-    if (copy.isNew && this.isIdle()) this.clear();
-    copy.isNew = false;
+    if (copy.enter() && this.isIdle()) this.clear();
     this.#listeners.add(listener);
     this.#copies.add(copy);
     this.#watch();
@@ -223,7 +219,7 @@ export class Form {
 
   async #press(variables: unknown, copy: Copy, confirmedKey?: string): Promise<SubmitResult> {
     inDevelopment(() => this.#warnOfTwo(copy));
-    copy.isNew = false;
+    copy.enter();
     const reading = { variables };
     const { operations, context } = this.#instance;
     const { session } = operations;
@@ -257,8 +253,7 @@ export class Form {
 
   /** Whether both copies are on the page, each with a mutation of its own: what one sends is not what the other does. */
   #isOfOther(one: Copy | undefined, other: Copy): boolean {
-    const isShown = one !== undefined && this.#copies.has(one);
-    return isShown && mutationFnOf(one) !== mutationFnOf(other);
+    return one !== undefined && this.#copies.has(one) && one.differsFrom(other);
   }
 
   #warnOfTwo(copy: Copy): void {
@@ -306,8 +301,7 @@ export class Form {
     if (plan.kind === 'ask')
       return Promise.resolve(this.#question(plan.reason, variables, copy, plan.key));
     this.#notDone = undefined;
-    this.#used = copy;
-    if (copy.options) this.#setOptions(copy.options);
+    this.#use(copy);
     const submission = { ...plan.submission, payload };
     const promise = this.#run(fingerprint, copy, () =>
       this.#send(variables, copy, submission, plan.wasSent),

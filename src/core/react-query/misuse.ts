@@ -221,7 +221,7 @@ export function warnOfUnrepeatable(
   if (decision?.kind !== 'stop' || decision.reason !== 'not-idempotent') return;
   const { method, url = '', api } = reportOf(lastError, 0).request ?? {};
   if (api?.isKeyless) return;
-  // What stands in the way of a repetition may be another request, which is not known.
+  // Another request, which is not known, may be the reason why it is not repeated.
   const isIt = method !== undefined && !isIdempotentMethod(method);
   const what = isIt ? `${method} ${shown(url)}`.trimEnd() : `A ${ref.kind}`;
   warn(

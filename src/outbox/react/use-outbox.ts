@@ -78,7 +78,7 @@ function noOutbox(operation: string): Pick<Outbox, Control | 'subscribe' | 'getS
 /**
  * The entries of the outbox, oldest first, 100 at most unless `limit` says otherwise; undefined until they
  * are read. A delivered entry stays, as `sending` and `processed: 'yes'`, until the queries are loaded that its handler
- * `invalidates`: a list of both never lacks it. An entry that has not changed stays the same object. Where no outbox is given and the QueryClient has
+ * `invalidates`. An entry that has not changed stays the same object. Where no outbox is given and the QueryClient has
  * none, it stays undefined; in development a warning says so.
  *
  * @param filter - Which entries. @default all

@@ -61,7 +61,8 @@ describe('a form in the place of one that is removed in the same commit', () => 
   });
 });
 
-test('a form of a client that is replaced while it sends is unknown in the next one until it ends, and not for longer', async () => {
+/** The client of a form is replaced while it sends. */
+async function replaceClient() {
   const rig = createFormRig();
   const form = rig.createForm();
   const { rerender } = rig.show(<form.Form />);
@@ -76,6 +77,11 @@ test('a form of a client that is replaced while it sends is unknown in the next 
       </QueryClientProvider>,
     ),
   );
+  return { rig, form, first };
+}
+
+test('a form of a client that is replaced while it sends is unknown in the next one until it ends, and not for longer', async () => {
+  const { rig, form, first } = await replaceClient();
   expect(form.last().unknown).toMatchObject({ idempotencyKey: rig.book.keys[0] });
   const second = form.press(kite);
   await rig.time.settle();
@@ -87,20 +93,7 @@ test('a form of a client that is replaced while it sends is unknown in the next 
 });
 
 test('what another client of the page has ended is no longer called unknown', async () => {
-  const rig = createFormRig();
-  const form = rig.createForm();
-  const { rerender } = rig.show(<form.Form />);
-  rig.book.plan('slow');
-  const first = form.press();
-  await rig.time.settle();
-  const other = new QueryClient({ defaultOptions: rig.steady.defaultOptions });
-  act(() =>
-    rerender(
-      <QueryClientProvider client={other}>
-        <form.Form />
-      </QueryClientProvider>,
-    ),
-  );
+  const { rig, form, first } = await replaceClient();
   expect(form.last().unknown).toBeDefined();
   rig.book.answer();
   await rig.time.settle();

@@ -181,7 +181,7 @@ export class Attempt implements EventListenerObject {
     return this.sending?.effect;
   }
 
-  /** Whether it is a write that is not sent again once it is late: it would undo a later one, or nobody sends it again. */
+  /** Whether it is a write that is not sent again once it is late: it would undo a later one, or its caller has no loop. */
   #isLast(): boolean {
     const { write, operation } = this.request;
     if (!write) return false;
