@@ -65,8 +65,5 @@ export function deadlineHeader(
 
 /** How long the client will wait for the answer, in milliseconds. */
 function leftOf({ context, request, silence }: Attempt): number {
-  const { operation: own } = request;
-  const { startedAt, progressedAt = startedAt, pausedMs } = own.view(request);
-  const dueAt = progressedAt + pausedMs + own.policyOf(request).deadlineMs;
-  return Math.min(silence.headersMs, dueAt - context.clock.now());
+  return Math.min(silence.headersMs, request.operation.dueAt(request) - context.clock.now());
 }

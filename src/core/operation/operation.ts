@@ -142,8 +142,16 @@ export class Operation {
 
   /** True for a query that its app never retries. */
   get isOnce(): boolean {
+    return this.#isSpent(0);
+  }
+  /** True for a query that makes no attempt after this one, if it fails. */
+  get isAtLast(): boolean {
+    return this.#isSpent(this.attempt - 1 - this.errors.trials);
+  }
+  /** Whether a query that waits for its server has no retry left after so many. */
+  #isSpent(retries: number): boolean {
     const { maxRetries, whenDown } = this.policyOf();
-    return this.ref.kind === 'query' && maxRetries === 0 && whenDown === 'pause';
+    return this.ref.kind === 'query' && retries >= maxRetries && whenDown === 'pause';
   }
 
   /** Begins the next attempt. The time since it was due counts as paused. */
@@ -363,6 +371,12 @@ export class Operation {
     if (known?.api !== api || known?.own !== own || known?.call !== call)
       this.#layered = known = { merged: layer(shared, api, own, call), api, own, call };
     return known?.merged ?? shared;
+  }
+
+  /** When its deadline is, in epoch milliseconds. */
+  dueAt(request: RequestFacts): number {
+    const { startedAt, progressedAt = startedAt, pausedMs } = this.view(request);
+    return progressedAt + pausedMs + this.policyOf(request).deadlineMs;
   }
 
   /** The operation as the policy, `shouldRetry` and errors see it: an immutable value. */

@@ -1,4 +1,4 @@
-import { QueryObserver } from '@tanstack/react-query';
+import { QueryObserver, type QueryObserverOptions } from '@tanstack/react-query';
 import { expect, test } from 'vitest';
 import { createRig } from './rig.tsx';
 
@@ -75,6 +75,45 @@ test.each([
   await rig.time.advance(200_000);
   expect(await loaded).toEqual(queries.map(() => answersMs));
 });
+
+/** How one query ends that meets these statuses first, and then an answer after so long. */
+async function openAfter(
+  statuses: readonly number[],
+  answersMs: number,
+  own: Partial<QueryObserverOptions>,
+) {
+  const rig = createRig({ health: {} });
+  const hanging = Array.from({ length: 9 }, () => ({ status: 200, afterMs: answersMs }));
+  rig.server.plan('/a', ...statuses.map((status) => ({ status })), ...hanging);
+  const observer = new QueryObserver(rig.client, {
+    queryKey: ['a'],
+    queryFn: () => rig.steady.json('http://api.example/a'),
+    ...own,
+  });
+  let end: [string, number] | undefined;
+  observer.subscribe(({ status }) => {
+    if (status !== 'pending') end ??= [status, rig.elapsed()];
+  });
+  await rig.time.advance(200_000);
+  return end;
+}
+
+// A lone query of React Query that makes no more attempts waits for its last one for as long as it takes.
+test.each<[string, Partial<QueryObserverOptions>, number[], number, [string, number]]>([
+  ['without retries', { retry: false }, [], 12_000, ['success', 12_000]],
+  ['without retries', { retry: false }, [], 59_000, ['success', 59_000]],
+  ['without retries', { retry: false }, [], 61_000, ['error', 60_000]],
+  ['with one retry', { retry: 1 }, [], 45_000, ['success', 45_000]],
+  ['with one retry', { retry: 1 }, [], 200_000, ['error', 71_025]],
+  ['with one retry', { retry: 1 }, [500], 12_000, ['success', 13_025]],
+  ['with three retries', {}, [500, 500, 500], 12_000, ['success', 14_250]],
+  ['with three retries', {}, [], 200_000, ['error', 92_300]],
+])(
+  'a query %s (%o) that meets %j and then an answer after %i ms ends as %j',
+  async (_name, own, statuses, answersMs, end) => {
+    expect(await openAfter(statuses, answersMs, own)).toEqual(end);
+  },
+);
 
 const paths = [...'abcdefg'].map((name) => `/${name}`);
 

@@ -151,7 +151,7 @@ export class Attempt implements EventListenerObject {
       usualMs: admission?.origin.latency.usual.get(request.endpoint),
       factor: operation.given.timeoutFactor,
     };
-    const headersMs = headersLimitOf(policy, this.bytes, this.#limited);
+    const firstMs = headersLimitOf(policy, this.bytes, this.#limited);
     const idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : timeout;
     // As for a write that must not be sent twice: a shorter limit would only hide that it was done.
     const longestMs = headersLimitOf(policy, this.bytes, {
@@ -159,6 +159,10 @@ export class Attempt implements EventListenerObject {
       timeouts: 0,
       usualMs: undefined,
     });
+    // No attempt follows that could have its answer, so it is awaited until the deadline.
+    const leftMs =
+      operation.isAtLast && !permit?.isTrial ? operation.dueAt(request) - context.clock.now() : 0;
+    const headersMs = Math.max(firstMs, Math.min(longestMs, leftMs));
     const stop = (): void => {
       if (this.#isLast() && this.silence.extendHeaders(longestMs)) return;
       this.#keep();
@@ -431,7 +435,8 @@ export class Attempt implements EventListenerObject {
       if (bytes === undefined) return;
       this.bytes = bytes;
       const policy = this.request.operation.policyOf(this.request);
-      this.silence.setHeadersLimit(headersLimitOf(policy, bytes, this.#limited));
+      const limitMs = headersLimitOf(policy, bytes, this.#limited);
+      this.silence.setHeadersLimit(Math.max(limitMs, this.silence.headersMs));
     } catch {
       // The text was used, or the Request of a polyfill cannot be copied.
     }
