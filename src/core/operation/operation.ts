@@ -142,16 +142,16 @@ export class Operation {
 
   /** True for a query that its app never retries. */
   get isOnce(): boolean {
-    return this.#isSpent(0);
+    return this.ref.kind === 'query' && this.#isSpent(0);
   }
-  /** True for a query that makes no attempt after this one, if it fails. */
+  /** True for a query or a mutation that makes no attempt after this one, if it fails. */
   get isAtLast(): boolean {
-    return this.#isSpent(this.attempt - 1 - this.errors.trials);
+    return this.ref.kind !== 'call' && this.#isSpent(this.attempt - 1 - this.errors.trials);
   }
-  /** Whether a query that waits for its server has no retry left after so many. */
+  /** Whether no retry is left after so many, for an operation that waits for its server. */
   #isSpent(retries: number): boolean {
     const { maxRetries, whenDown } = this.policyOf();
-    return this.ref.kind === 'query' && retries >= maxRetries && whenDown === 'pause';
+    return retries >= maxRetries && whenDown === 'pause';
   }
 
   /** Begins the next attempt. The time since it was due counts as paused. */

@@ -429,4 +429,19 @@ describe('a mutationFn spread over them', () => {
     vi.unstubAllEnvs();
     expect(warnings).toEqual([]);
   });
+
+  // A shorter limit would only hide that it was done.
+  test.each([
+    [0, [0]],
+    [1, [0, 500]],
+  ])('with `maxRetries: %i` its last attempt has 60 s', async (maxRetries, times) => {
+    const rig = createOrderRig();
+    rig.server.plan('/orders', ...times.slice(1).map(() => 503), { afterMs: 59_000 });
+    const policy = { maxRetries };
+    const mutation = rig.submit(
+      mutationOptions(rig.steady, { mutationKey, mutationFn: sendOrder, policy }),
+    );
+    await rig.time.advance(60_000);
+    expect([mutation.state.status, rig.server.times()]).toEqual(['success', times]);
+  });
 });
