@@ -115,6 +115,21 @@ test.each<[string, Partial<QueryObserverOptions>, number[], number, [string, num
   },
 );
 
+test.each([15_000, 25_000, 59_000])(
+  'a read by POST is one, as GraphQL sends it: its answer comes after %i ms',
+  async (answersMs) => {
+    const body = JSON.stringify({ query: '{ things }' });
+    const rig = createRig({ health: {} });
+    rig.server.plan('/graphql', ...Array.from({ length: 9 }, () => ({ afterMs: answersMs })));
+    const queryFn = () => rig.steady.json('http://api.example/graphql', { method: 'POST', body });
+    const loaded = rig.client
+      .fetchQuery({ queryKey: ['things'], queryFn })
+      .then(() => rig.elapsed());
+    await rig.time.advance(200_000);
+    expect(await loaded).toBe(answersMs);
+  },
+);
+
 const paths = [...'abcdefg'].map((name) => `/${name}`);
 
 /** A page that asks for seven things of an origin that hangs. */

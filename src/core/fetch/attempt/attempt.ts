@@ -127,8 +127,7 @@ export class Attempt implements EventListenerObject {
     const { timeout } = policy;
     const { signal } = this.#controller;
     // Another client keeps the data of an answer by its own request.
-    if (operation.ref.kind === 'query' && request.risk === 0 && !context.client)
-      this.#wire = new AbortController();
+    if (operation.ref.kind === 'query' && !context.client) this.#wire = new AbortController();
     this.context = context;
     this.request = request;
     this.#given = init;
