@@ -14,7 +14,14 @@ import { cacheModeOf, checkFiles, identityOf, isStream } from '../init.ts';
 import { isQuiet } from './body/media-type.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 import type { Sending } from './sending.ts';
-import { bodyBytes, headersLimitOf, type Limited, measureText } from './headers-limit.ts';
+import {
+  bodyBytes,
+  headersLimitOf,
+  limitedOf,
+  type Limited,
+  longestLimitOf,
+  measureText,
+} from './headers-limit.ts';
 import type { Line, Lines } from './line.ts';
 import { type Progress, Silence } from './silence.ts';
 
@@ -137,32 +144,11 @@ export class Attempt implements EventListenerObject {
     const wire = this.#wire.signal;
     this.init = cache ? { ...init, signal: wire, cache } : { ...init, signal: wire };
     this.bytes = bodyBytes(passed, init);
-    const { permit } = sending ?? {};
-    const { admission } = request;
-    // A probe of an origin that may be down altogether has a short limit, so that the next one follows soon. But each
-    // attempt of a write that is only slow is work for its server.
-    const isSearching =
-      permit?.isTrial && !request.write && !admission?.origin.health.isBroken(request.endpoint);
-    const { retriedFor } = operation.errors;
-    this.#limited = {
-      isRepeated: request.isRepeatable,
-      timeouts: isSearching ? 0 : retriedFor.filter((reason) => reason === 'timeout').length,
-      usualMs: admission?.origin.latency.usual.get(request.endpoint),
-      factor: operation.given.timeoutFactor,
-    };
-    const firstMs = headersLimitOf(policy, this.bytes, this.#limited);
+    this.#limited = limitedOf(request, sending?.permit.isTrial, context.clock);
+    const headersMs = headersLimitOf(policy, this.bytes, this.#limited);
     const idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : timeout;
-    // As for a write that must not be sent twice: a shorter limit would only hide that it was done.
-    const longestMs = headersLimitOf(policy, this.bytes, {
-      isRepeated: false,
-      timeouts: 0,
-      usualMs: undefined,
-    });
-    // No attempt follows that could have its answer, so it is awaited until the deadline.
-    const leftMs =
-      operation.isAtLast && !permit?.isTrial ? operation.dueAt(request) - context.clock.now() : 0;
-    const headersMs = Math.max(firstMs, Math.min(longestMs, leftMs));
     const stop = (): void => {
+      const longestMs = longestLimitOf(policy, this.bytes);
       if (this.#isLast() && this.silence.extendHeaders(longestMs)) return;
       this.#keep();
       this.#giveUp();
@@ -434,8 +420,7 @@ export class Attempt implements EventListenerObject {
       if (bytes === undefined) return;
       this.bytes = bytes;
       const policy = this.request.operation.policyOf(this.request);
-      const limitMs = headersLimitOf(policy, bytes, this.#limited);
-      this.silence.setHeadersLimit(Math.max(limitMs, this.silence.headersMs));
+      this.silence.setHeadersLimit(headersLimitOf(policy, bytes, this.#limited));
     } catch {
       // The text was used, or the Request of a polyfill cannot be copied.
     }

@@ -1,4 +1,6 @@
+import type { Clock } from '../../lib/clock.ts';
 import { sizeOf, unknownBytes } from '../../lib/body-parts.ts';
+import type { SteadyRequest } from '../request.ts';
 import { defaultTimeoutMs, type Policy } from '../../policy/options.ts';
 
 /** A body up to this size is one packet, and adds nothing to the limit. */
@@ -7,10 +9,10 @@ const packetBytes = 1400;
 const slowestBytesPerMs = 8;
 
 /**
- * The default for a write that must not be sent twice. A shorter limit would end it for good, usually after the server did
+ * The default for a request that is not sent again. A shorter limit would end it for good, usually after the server did
  * it. The default is recognised by its value, because an app may spread a preset.
  */
-const unrepeatableMs = 60_000;
+const longestMs = 60_000;
 /** How often the limit of an operation is doubled. A server that has not answered by then is not slow, but hangs. */
 const mostDoublings = 2;
 
@@ -22,28 +24,59 @@ export interface Limited {
   readonly timeouts: number;
   /** The usual latency of its endpoint, in milliseconds; undefined if not known. */
   readonly usualMs: number | undefined;
+  /** How long is left to an attempt that no other one follows, which could have its answer. @default 0 */
+  readonly leftMs?: number;
   /** @default 1 */
   readonly factor?: number | undefined;
+}
+
+type Limits = Pick<Policy, 'timeout' | 'uploadBytesPerSecond'>;
+
+/** Reads the facts of an attempt that is about to be sent. */
+export function limitedOf(
+  request: SteadyRequest,
+  isTrial: boolean | undefined,
+  clock: Clock,
+): Limited {
+  const { operation, admission, endpoint } = request;
+  const { retriedFor } = operation.errors;
+  // A probe of an origin that may be down altogether has a short limit, so that the next one follows soon. But each
+  // attempt of a write that is only slow is work for its server.
+  const isSearching = isTrial && !request.write && !admission?.origin.health.isBroken(endpoint);
+  return {
+    isRepeated: request.isRepeatable,
+    timeouts: isSearching ? 0 : retriedFor.filter((reason) => reason === 'timeout').length,
+    usualMs: admission?.origin.latency.usual.get(endpoint),
+    leftMs: operation.isAtLast && !isTrial ? operation.dueAt(request) - clock.now() : 0,
+    factor: operation.given.timeoutFactor,
+  };
 }
 
 /**
  * The time limit for the headers of an answer, in milliseconds: that of the policy, and the time that the body takes at
  * `uploadBytesPerSecond`. It is longer after the first attempts that were late, and for an endpoint that is usually slow.
  */
-export function headersLimitOf(
-  { timeout, uploadBytesPerSecond }: Pick<Policy, 'timeout' | 'uploadBytesPerSecond'>,
-  bytes: number,
-  { isRepeated, timeouts, usualMs = 0, factor = 1 }: Limited,
-): number {
-  const givenMs = typeof timeout === 'object' ? timeout.headersMs : timeout;
-  const leastMs = isRepeated || timeout !== defaultTimeoutMs ? givenMs : unrepeatableMs;
-  const uploadMs = bytes > packetBytes ? Math.ceil((bytes / uploadBytesPerSecond) * 1000) : 0;
+export function headersLimitOf(policy: Limits, bytes: number, limited: Limited): number {
+  const { isRepeated, timeouts, usualMs = 0, leftMs = 0, factor = 1 } = limited;
+  const mostMs = longestLimitOf(policy, bytes);
+  const sendingMs = uploadMs(policy, bytes);
   // After that it is short again, so that more retries begin before the deadline; but not for a large body.
-  const isHanging = timeouts > mostDoublings && !uploadMs;
+  const isHanging = timeouts > mostDoublings && !sendingMs;
   const doublings = isHanging ? 0 : Math.min(timeouts, mostDoublings);
-  const limitMs = factor * 2 ** doublings * (leastMs + uploadMs);
-  return usualMs > limitMs ? 2 * usualMs : limitMs;
+  const firstMs = isRepeated ? headersMs(policy) + sendingMs : mostMs;
+  const limitMs = factor * 2 ** doublings * firstMs;
+  return Math.max(usualMs > limitMs ? 2 * usualMs : limitMs, Math.min(mostMs, leftMs));
 }
+
+/** The limit, in milliseconds, of a request that is not sent again: a shorter one would only hide what was done. */
+export const longestLimitOf = (policy: Limits, bytes: number): number =>
+  (policy.timeout === defaultTimeoutMs ? longestMs : headersMs(policy)) + uploadMs(policy, bytes);
+
+const headersMs = ({ timeout }: Limits): number =>
+  typeof timeout === 'object' ? timeout.headersMs : timeout;
+
+const uploadMs = ({ uploadBytesPerSecond }: Limits, bytes: number): number =>
+  bytes > packetBytes ? Math.ceil((bytes / uploadBytesPerSecond) * 1000) : 0;
 
 /** Whether a body of this size may still be on its way at the end of the limit. Then the server owes no answer yet. */
 export const mayBeUploading = (bytes: number, limitMs: number): boolean =>
