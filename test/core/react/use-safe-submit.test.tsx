@@ -880,6 +880,25 @@ describe('leaving the page', () => {
     expect(isAsked()).toBe(false);
   });
 
+  test.each([
+    ['onSuccess', 'done'],
+    ['onError', 422],
+    ['onSettled', 'done'],
+    ['onSettled', 'lost answer'],
+  ] as const)(
+    'does not ask where %s leaves it: the outcome is known (%s)',
+    async (callback, fate) => {
+      const rig = createFormRig();
+      rig.book.plan(fate);
+      const isAsked = watchLeaving();
+      const asked: boolean[] = [];
+      const form = open(rig, {}, { [callback]: () => void asked.push(isAsked()) });
+      void form.press();
+      await rig.time.settle();
+      expect(asked).toEqual([false]);
+    },
+  );
+
   test('does not ask for a payload that was refused', async () => {
     const form = open(createFormRig());
     const isAsked = watchLeaving();
@@ -1168,7 +1187,18 @@ test('two questions about one order, each confirmed twice, send one', async () =
 
 test('a file that cannot be read ends in failed, with its error shown, until the next press', async () => {
   const rig = createFormRig();
-  const form = open(rig);
+  const called: unknown[][] = [];
+  const call =
+    (name: string) =>
+    (...args: readonly unknown[]): void =>
+      void called.push([name, ...args.slice(0, 2)]);
+  rig.client.getMutationCache().config.onError = call('onError of the cache');
+  const own = {
+    onMutate: call('onMutate'),
+    onError: call('onError'),
+    onSettled: call('onSettled'),
+  };
+  const form = open(rig, {}, own);
   const gone = new DOMException('The file could not be read.', 'NotReadableError');
   const file = new File(['x'], 'a.txt');
   file.slice = () => {
@@ -1186,6 +1216,14 @@ test('a file that cannot be read ends in failed, with its error shown, until the
     unknown: undefined,
   });
   expect(rig.book.keys).toEqual([]);
+  // As with React Query alone, where the mutation fails.
+  expect(called.map(([name]) => name)).toEqual([
+    'onMutate',
+    'onError of the cache',
+    'onError',
+    'onSettled',
+  ]);
+  expect(called[2]).toEqual(['onError', gone, { file }]);
   const again = form.press();
   await rig.time.settle();
   expect(await again).toMatchObject({ status: 'succeeded' });
