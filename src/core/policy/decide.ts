@@ -276,6 +276,21 @@ function drawWait(failed: FailedAttempt): Wait {
 const isToldToWait = ({ reason, failure }: FailedAttempt): boolean =>
   reason === 'in-progress' && (failure.retryAfterMs !== undefined || failure.shouldRetry === true);
 
+/**
+ * So often a mutation is sent again that is refused without a word about the time: it reaches as far as React Query's
+ * three retries of 7 s. Somebody waits for it, as for a log-in after too many wrong passwords.
+ */
+const mostRefusals = 5;
+/** An endpoint that was refused so often in a row is paused for longer than this. */
+const longRefusedMs = 3500;
+
+/** Whether nothing has come through the limit of a mutation's endpoint for some time, and no answer says how long that lasts. */
+const isLockedOut = ({ reason, failure, operation, context }: FailedAttempt): boolean =>
+  reason === 'rate-limited' &&
+  operation.kind === 'mutation' &&
+  failure.retryAfterMs === undefined &&
+  (context.limitedMs ?? 0) > longRefusedMs;
+
 /** A rule that ends an operation with its failure. */
 type StopRule = readonly [
   reason: StopReason,
@@ -325,12 +340,14 @@ const stopRules: readonly StopRule[] = [
     ({ wanted, isRepeatable, reason }) =>
       !wanted && !isRepeatable && reason !== 'too-early' && reason !== 'rate-limited',
   ],
-  /** Often enough: One retry was made after a 425, or seven after a 500, probes included. */
+  /** Often enough: One retry was made after a 425, or seven after a 500, probes included. A mutation was refused with a 429 for seven seconds, and so was all else at its endpoint, and no answer says for how long. */
   [
     'max-retries',
-    ({ wanted, reason = 'error', operation: { retriedFor } }) =>
-      !wanted &&
-      retriedFor.filter((one) => one === reason).length >= (mostRetries[reason] ?? Infinity),
+    (failed) => {
+      const { wanted, reason = 'error', operation } = failed;
+      const most = mostRetries[reason] ?? (isLockedOut(failed) ? mostRefusals : Infinity);
+      return !wanted && operation.retriedFor.filter((one) => one === reason).length >= most;
+    },
   ],
   /** Max retries: As many retries as `maxRetries` allows were made. A failed probe of an endpoint that is down is none. After a 409 of a request that is still running, whose API says when or that it is to be sent again, another one follows. */
   [
