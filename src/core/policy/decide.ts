@@ -277,10 +277,10 @@ const isToldToWait = ({ reason, failure }: FailedAttempt): boolean =>
   reason === 'in-progress' && (failure.retryAfterMs !== undefined || failure.shouldRetry === true);
 
 /**
- * So often a mutation is sent again that is refused without a word about the time: it reaches as far as React Query's
- * three retries of 7 s. Somebody waits for it, as for a log-in after too many wrong passwords.
+ * So often at least a mutation is sent again that is refused without a word about the time: it reaches as far as React
+ * Query's three retries of 7 s. Somebody waits for it, as for a log-in after too many wrong passwords.
  */
-const mostRefusals = 5;
+const leastRefusals = 5;
 /** An endpoint that was refused so often in a row is paused for longer than this. */
 const longRefusedMs = 3500;
 
@@ -344,8 +344,11 @@ const stopRules: readonly StopRule[] = [
   [
     'max-retries',
     (failed) => {
-      const { wanted, reason = 'error', operation } = failed;
-      const most = mostRetries[reason] ?? (isLockedOut(failed) ? mostRefusals : Infinity);
+      const { wanted, reason = 'error', operation, policy } = failed;
+      const mostRefusals = isLockedOut(failed)
+        ? Math.max(leastRefusals, policy.maxRetries)
+        : Infinity;
+      const most = mostRetries[reason] ?? mostRefusals;
       return !wanted && operation.retriedFor.filter((one) => one === reason).length >= most;
     },
   ],

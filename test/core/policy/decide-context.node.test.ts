@@ -44,6 +44,12 @@ describe('a 429 that does not say for how long, after refusals alone', () => {
   ])('%s', (_, operation, limitedMs, failure, ends) => {
     expect(brief(decideIn({ limitedMs }, failure, operation))).toBe(ends);
   });
+
+  test('a mutation whose policy allows more retries', () => {
+    const endOf = (times: number): string =>
+      brief(decideIn({ limitedMs: 6300 }, bare, often('mutation', times), { maxRetries: 9 }));
+    expect([8, 9].map(endOf)).toEqual(['retry: rate-limited', 'stop: max-retries']);
+  });
 });
 
 describe('a rate limit that is known', () => {
