@@ -245,8 +245,7 @@ export class WriteOrder {
     if (write.method !== 'DELETE') return undefined;
     const above = `${resourceOf(url)}/`;
     const below = [...this.#resources].filter(([name]) => name.startsWith(above));
-    const found = below.map(([, resource]) => resource.obstacleTo(write));
-    return found.find((one) => one === 'superseded') ?? found.find((one) => one);
+    return below.map(([, resource]) => resource.obstacleTo(write)).find((found) => found);
   }
 
   /** Tells the other tabs of a write to this URL. */

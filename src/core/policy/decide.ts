@@ -276,20 +276,20 @@ function drawWait(failed: FailedAttempt): Wait {
 const isToldToWait = ({ reason, failure }: FailedAttempt): boolean =>
   reason === 'in-progress' && (failure.retryAfterMs !== undefined || failure.shouldRetry === true);
 
-/**
- * So often at least a mutation is sent again that is refused without a word about the time: it reaches as far as React
- * Query's three retries of 7 s. Somebody waits for it, as for a log-in after too many wrong passwords.
- */
-const leastRefusals = 5;
-/** An endpoint that was refused so often in a row is paused for longer than this. */
+/** An endpoint that was refused for 7 s, as long as React Query's three retries take, is paused for longer than this. */
 const longRefusedMs = 3500;
 
-/** Whether nothing has come through the limit of a mutation's endpoint for some time, and no answer says how long that lasts. */
-const isLockedOut = ({ reason, failure, operation, context }: FailedAttempt): boolean =>
+/**
+ * How often at most a mutation is sent again that is refused without a word about the time, while nothing else comes
+ * through. Somebody waits for it, as for a log-in after too many wrong passwords.
+ */
+const mostRefusals = ({ reason, failure, operation, context, policy }: FailedAttempt): number =>
   reason === 'rate-limited' &&
   operation.kind === 'mutation' &&
   failure.retryAfterMs === undefined &&
-  (context.limitedMs ?? 0) > longRefusedMs;
+  (context.limitedMs ?? 0) > longRefusedMs
+    ? Math.max(5, policy.maxRetries)
+    : Infinity;
 
 /** A rule that ends an operation with its failure. */
 type StopRule = readonly [
@@ -344,11 +344,8 @@ const stopRules: readonly StopRule[] = [
   [
     'max-retries',
     (failed) => {
-      const { wanted, reason = 'error', operation, policy } = failed;
-      const mostRefusals = isLockedOut(failed)
-        ? Math.max(leastRefusals, policy.maxRetries)
-        : Infinity;
-      const most = mostRetries[reason] ?? mostRefusals;
+      const { wanted, reason = 'error', operation } = failed;
+      const most = mostRetries[reason] ?? mostRefusals(failed);
       return !wanted && operation.retriedFor.filter((one) => one === reason).length >= most;
     },
   ],
