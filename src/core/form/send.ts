@@ -37,6 +37,8 @@ export async function sendSubmission(
   submissions.write({ ...record, sentBy, ...(isKept && { isRepeatable: true }) });
   // An outbox prompts itself, until the entry is on the disk. A callback that leaves the page is not asked about.
   const stay = isKept ? undefined : promptBeforeUnload(() => observer.isSending());
+  // Without variables its content is elsewhere, such as in the state of a component: other bytes are other content.
+  if (variables === undefined) submissions.texts.clear();
   const submission = new TabSubmission(submissions, record, wasSent);
   const checkKey = (): void => {
     const { isRepeatable, isUnkeyed } = submission;

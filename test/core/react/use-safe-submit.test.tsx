@@ -396,6 +396,45 @@ describe('after an outcome that is unknown', () => {
     expect(rig.book.bodies).toEqual(['{"sku":"kite","count":1}', '{"sku":"kite","count":1}']);
   });
 
+  describe('without variables, whose content is read from elsewhere', () => {
+    async function loseWithout() {
+      const rig = createFormRig();
+      const content = { sku: 'kite' };
+      const own = mutationOptions(rig.steady, {
+        mutationFn: (_: unknown, { json }) => json<Receipt>('/orders', { json: content }),
+        policy: { maxRetries: 0 },
+      });
+      const form = open(rig, {}, own);
+      const press = async () => {
+        let result!: ReturnType<(typeof last)['submit']>;
+        const last = form.last();
+        act(() => void (result = last.submit(undefined as never)));
+        await rig.time.settle();
+        return result;
+      };
+      rig.book.plan('lost answer');
+      await press();
+      return { rig, content, press };
+    }
+
+    test('the same content goes under the same key', async () => {
+      const { rig, press } = await loseWithout();
+      expect(await press()).toMatchObject({ status: 'succeeded', data: { id: 1 } });
+      expect(rig.book.orders).toHaveLength(1);
+    });
+
+    test('other content is not told as done with that of the first: it asks at the second press', async () => {
+      const { rig, content, press } = await loseWithout();
+      content.sku = 'ball';
+      expect(await press()).toMatchObject({ status: 'unknown' });
+      const asked = await press();
+      expect(asked).toMatchObject({ reason: 'edited-after-unknown' });
+      act(() => void ('confirm' in asked && asked.confirm()));
+      await rig.time.settle();
+      expect(rig.book.orders.map(({ body }) => body)).toEqual(['{"sku":"kite"}', '{"sku":"ball"}']);
+    });
+  });
+
   test('after a reload, what can no longer be sent with the same bytes asks at the second press', async () => {
     const rig = createFormRig();
     rig.book.plan('lost answer');
