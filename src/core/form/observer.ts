@@ -10,7 +10,7 @@ import {
 import type { Submission } from '../operation/parts/submission.ts';
 import type { Instance } from '../react-query/instance.ts';
 import { define, definitionBehind, extendMutation } from '../react-query/mutation/definition.ts';
-import { type MutationRecord, recordOf } from '../react-query/mutation/record.ts';
+import { type MutationRecord, recordOf, runOf } from '../react-query/mutation/record.ts';
 import { mutationStatus, type MutationTarget } from '../react-query/status/mutation.ts';
 
 type Options = UseMutationOptions<unknown, Error, unknown>;
@@ -22,6 +22,12 @@ const silent = {
   onError: undefined,
   onSettled: undefined,
 } as object as Options;
+
+/** A mutationFn that sends nothing, and counts as this one. */
+function unsent(work: MutationFunction, counted: MutationFunction | undefined): MutationFunction {
+  const definition = definitionBehind(counted);
+  return definition ? define(work, definition) : work;
+}
 
 /** The mutations of a form, one after the other. */
 export class FormObserver {
@@ -80,6 +86,11 @@ export class FormObserver {
     return promise;
   }
 
+  /** Whether the newest has no outcome yet. Its callbacks run when it has one. */
+  isSending(): boolean {
+    return !this.#newest || runOf(this.#newest)?.operation.phase.kind !== 'ended';
+  }
+
   /** Whether the newest was certainly not done. */
   hasFailed(): boolean {
     const cache = this.#client.getMutationCache();
@@ -88,9 +99,7 @@ export class FormObserver {
 
   /** Runs a mutation that succeeds with these data; without variables, none of its callbacks. */
   async finish(data: unknown, variables: unknown): Promise<void> {
-    const definition = definitionBehind(this.#own);
-    const done = (): Promise<unknown> => Promise.resolve(data);
-    const mutationFn = definition ? define(done, definition) : done;
+    const mutationFn = unsent(() => Promise.resolve(data), this.#own);
     this.#finishing = { ...(variables === undefined && silent), mutationFn };
     this.setOptions(this.#options);
     try {
@@ -100,6 +109,14 @@ export class FormObserver {
     }
     this.#finishing = undefined;
     this.setOptions(this.#options);
+  }
+
+  /** Runs the callbacks of a press that fails before anything of it is sent, by the options of the copy that was pressed. */
+  fail(options: Options, error: Error, variables: unknown): void {
+    // Not that of the form: another submission may be under way, whose status is shown.
+    const mutationFn = unsent(() => Promise.reject(error), this.#given);
+    const observer = new MutationObserver(this.#client, { ...options, mutationFn });
+    observer.mutate(variables).catch(() => {});
   }
 
   /** The instance of the mutationFn. */

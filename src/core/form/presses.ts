@@ -242,8 +242,9 @@ export class Form {
     } catch (error) {
       // A payload without content is a mistake of the app; a file that is gone is not.
       if (error instanceof TypeError) throw error;
-      this.#unread = { variables, error: error as Error };
-      return { status: 'failed', error: this.#unread.error };
+      const unread = (this.#unread = { variables, error: error as Error });
+      this.#observer.fail({ ...copy.options?.mutation }, unread.error, variables);
+      return { status: 'failed', error: unread.error };
     } finally {
       stay();
       this.#reading.delete(reading);

@@ -35,8 +35,10 @@ export async function sendSubmission(
   const sentBy = createIdempotencyKey();
   // Stored before anything is sent, so that the next page knows the key. An outbox stores its keys itself.
   submissions.write({ ...record, sentBy, ...(isKept && { isRepeatable: true }) });
-  // An outbox prompts itself, until the entry is on the disk.
-  const stay = isKept ? undefined : promptBeforeUnload();
+  // An outbox prompts itself, until the entry is on the disk. A callback that leaves the page is not asked about.
+  const stay = isKept ? undefined : promptBeforeUnload(() => observer.isSending());
+  // Without variables its content is elsewhere, such as in the state of a component: other bytes are other content.
+  if (variables === undefined) submissions.texts.clear();
   const submission = new TabSubmission(submissions, record, wasSent);
   const checkKey = (): void => {
     const { isRepeatable, isUnkeyed } = submission;

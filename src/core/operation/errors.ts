@@ -90,8 +90,8 @@ export function addProblem(error: HttpError, problem: Problem | undefined): Http
 
 /**
  * An answer came that is not 2xx, or that the API's `outcomes` reads as a failure. Its `response` can be
- * read: a body of up to 64 KiB at any time, a larger one until reading has paused for the length of
- * `bodyIdleMs`.
+ * read, and read again: a body of up to 64 KiB at any time, a larger one until reading has paused for the
+ * length of `bodyIdleMs`.
  */
 export class HttpError extends SteadfetchError {
   override readonly name = 'HttpError' as const;

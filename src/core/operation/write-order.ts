@@ -155,7 +155,8 @@ export class Write implements SentWrite {
   }
 
   obstacle(): Obstacle | undefined {
-    return this.#isGuarded ? undefined : this.#resource.obstacleTo(this);
+    if (this.#isGuarded) return undefined;
+    return this.#resource.obstacleTo(this) ?? this.#order.obstacleBelow(this, this.#request.url);
   }
 
   /** Records that the write is sent now. */
@@ -200,7 +201,7 @@ export class Write implements SentWrite {
  * The order of writes, so that a retry never undoes a later one. Writes to one URL have the order in which they were
  * first asked for. `PUT` and `DELETE` replace what earlier ones have made, `POST` adds to it, and others change it: a
  * retry is superseded by what was written later, or may have been; but a `POST` only where it was replaced, a `PATCH`
- * only where its fields were written, and a `DELETE` not by another.
+ * only where its fields were written, and a `DELETE` not by another, but by what was written below its URL.
  */
 export class WriteOrder {
   readonly #clock: Clock;
@@ -234,6 +235,17 @@ export class WriteOrder {
     const write = new Write(resource, place, writer, request, isGuarded, this);
     writer.keepWrite(name, write);
     return write;
+  }
+
+  /**
+   * Whether a later write below the URL of a `DELETE` stands in its way: it has undone the deletion (`/todos/1/restore`),
+   * or has added to what was deleted (`/cart/items`).
+   */
+  obstacleBelow(write: Write, url: string): Obstacle | undefined {
+    if (write.method !== 'DELETE') return undefined;
+    const above = `${resourceOf(url)}/`;
+    const below = [...this.#resources].filter(([name]) => name.startsWith(above));
+    return below.map(([, resource]) => resource.obstacleTo(write)).find((found) => found);
   }
 
   /** Tells the other tabs of a write to this URL. */

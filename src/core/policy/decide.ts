@@ -276,6 +276,21 @@ function drawWait(failed: FailedAttempt): Wait {
 const isToldToWait = ({ reason, failure }: FailedAttempt): boolean =>
   reason === 'in-progress' && (failure.retryAfterMs !== undefined || failure.shouldRetry === true);
 
+/** An endpoint that was refused for 7 s, as long as React Query's three retries take, is paused for longer than this. */
+const longRefusedMs = 3500;
+
+/**
+ * How often at most a mutation is sent again that is refused without a word about the time, while nothing else comes
+ * through. Somebody waits for it, as for a log-in after too many wrong passwords.
+ */
+const mostRefusals = ({ reason, failure, operation, context, policy }: FailedAttempt): number =>
+  reason === 'rate-limited' &&
+  operation.kind === 'mutation' &&
+  failure.retryAfterMs === undefined &&
+  (context.limitedMs ?? 0) > longRefusedMs
+    ? Math.max(5, policy.maxRetries)
+    : Infinity;
+
 /** A rule that ends an operation with its failure. */
 type StopRule = readonly [
   reason: StopReason,
@@ -325,12 +340,14 @@ const stopRules: readonly StopRule[] = [
     ({ wanted, isRepeatable, reason }) =>
       !wanted && !isRepeatable && reason !== 'too-early' && reason !== 'rate-limited',
   ],
-  /** Often enough: One retry was made after a 425, or seven after a 500, probes included. */
+  /** Often enough: One retry was made after a 425, or seven after a 500, probes included. A mutation was refused with a 429 for seven seconds, and so was all else at its endpoint, and no answer says for how long. */
   [
     'max-retries',
-    ({ wanted, reason = 'error', operation: { retriedFor } }) =>
-      !wanted &&
-      retriedFor.filter((one) => one === reason).length >= (mostRetries[reason] ?? Infinity),
+    (failed) => {
+      const { wanted, reason = 'error', operation } = failed;
+      const most = mostRetries[reason] ?? mostRefusals(failed);
+      return !wanted && operation.retriedFor.filter((one) => one === reason).length >= most;
+    },
   ],
   /** Max retries: As many retries as `maxRetries` allows were made. A failed probe of an endpoint that is down is none. After a 409 of a request that is still running, whose API says when or that it is to be sent again, another one follows. */
   [

@@ -183,6 +183,26 @@ test('the body of an error has as many readers as there are clones, each from it
   expect([first.bodyUsed, second.bodyUsed, response.bodyUsed]).toEqual([false, true, true]);
 });
 
+// A stream has one reader, as ever.
+test.each(bodyReaderEntries.filter(([name]) => !name.includes('body')))(
+  'the body of an error can be read again, also at once and after that: %s',
+  async (_, read) => {
+    const { handler, wire } = streaming({ status: 422, headers: { 'content-type': contentType } });
+    const { fetch } = createSteadfetch({ fetch: fakeServer(handler).fetch });
+    const { response } = (await rejectionOf(fetch(url))) as HttpError;
+    const both = Promise.all([read(response), read(response)]);
+    wire.push(readableByAll);
+    wire.end();
+    const [first, second] = await both;
+    expect(first).toContain('{"id":1}');
+    expect([second, await read(response), await read(response.clone())]).toEqual([
+      first,
+      first,
+      first,
+    ]);
+  },
+);
+
 test("and after the caller's abort", async () => {
   const { handler, wire } = streaming({ status: 422 });
   const { fetch } = createSteadfetch({ fetch: fakeServer(handler).fetch });

@@ -26,6 +26,32 @@ const decideIn = (
 const query = (more: Partial<Omit<OperationFacts, 'method'>> = {}): OperationFacts =>
   anOperation({ kind: 'query', ...more });
 
+describe('a 429 that does not say for how long, after refusals alone', () => {
+  const bare = answered(429, { processed: 'no' });
+  const told = answered(429, { processed: 'no', retryAfterMs: 4000 });
+  const often = (kind: OperationFacts['kind'], times: number): OperationFacts => {
+    const retriedFor = Array.from({ length: times }, () => 'rate-limited' as const);
+    return anOperation({ kind, method: 'POST', attempt: times + 1, trials: times, retriedFor });
+  };
+
+  test.each<[string, OperationFacts, limitedMs: number, Failure, ends: string]>([
+    ['a mutation', often('mutation', 5), 6300, bare, 'stop: max-retries'],
+    ['one that was refused less often', often('mutation', 4), 6300, bare, 'retry: rate-limited'],
+    ['where others come through', often('mutation', 5), 525, bare, 'retry: rate-limited'],
+    ['one that is told when', often('mutation', 5), 6300, told, 'retry: rate-limited'],
+    ['a query', often('query', 5), 6300, bare, 'retry: rate-limited'],
+    ['a loader, or an entry of an outbox', often('call', 5), 6300, bare, 'retry: rate-limited'],
+  ])('%s', (_, operation, limitedMs, failure, ends) => {
+    expect(brief(decideIn({ limitedMs }, failure, operation))).toBe(ends);
+  });
+
+  test('a mutation whose policy allows more retries', () => {
+    const endOf = (times: number): string =>
+      brief(decideIn({ limitedMs: 6300 }, bare, often('mutation', times), { maxRetries: 9 }));
+    expect([8, 9].map(endOf)).toEqual(['retry: rate-limited', 'stop: max-retries']);
+  });
+});
+
 describe('a rate limit that is known', () => {
   test.each<[limitedMs: number, failure: Failure, delayMs: number]>([
     // Its end is when it goes, as exactly as that is known.

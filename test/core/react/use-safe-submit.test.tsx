@@ -396,6 +396,45 @@ describe('after an outcome that is unknown', () => {
     expect(rig.book.bodies).toEqual(['{"sku":"kite","count":1}', '{"sku":"kite","count":1}']);
   });
 
+  describe('without variables, whose content is read from elsewhere', () => {
+    async function loseWithout() {
+      const rig = createFormRig();
+      const content = { sku: 'kite' };
+      const own = mutationOptions(rig.steady, {
+        mutationFn: (_: unknown, { json }) => json<Receipt>('/orders', { json: content }),
+        policy: { maxRetries: 0 },
+      });
+      const form = open(rig, {}, own);
+      const press = async () => {
+        let result!: ReturnType<(typeof last)['submit']>;
+        const last = form.last();
+        act(() => void (result = last.submit(undefined as never)));
+        await rig.time.settle();
+        return result;
+      };
+      rig.book.plan('lost answer');
+      await press();
+      return { rig, content, press };
+    }
+
+    test('the same content goes under the same key', async () => {
+      const { rig, press } = await loseWithout();
+      expect(await press()).toMatchObject({ status: 'succeeded', data: { id: 1 } });
+      expect(rig.book.orders).toHaveLength(1);
+    });
+
+    test('other content is not told as done with that of the first: it asks at the second press', async () => {
+      const { rig, content, press } = await loseWithout();
+      content.sku = 'ball';
+      expect(await press()).toMatchObject({ status: 'unknown' });
+      const asked = await press();
+      expect(asked).toMatchObject({ reason: 'edited-after-unknown' });
+      act(() => void ('confirm' in asked && asked.confirm()));
+      await rig.time.settle();
+      expect(rig.book.orders.map(({ body }) => body)).toEqual(['{"sku":"kite"}', '{"sku":"ball"}']);
+    });
+  });
+
   test('after a reload, what can no longer be sent with the same bytes asks at the second press', async () => {
     const rig = createFormRig();
     rig.book.plan('lost answer');
@@ -880,6 +919,25 @@ describe('leaving the page', () => {
     expect(isAsked()).toBe(false);
   });
 
+  test.each([
+    ['onSuccess', 'done'],
+    ['onError', 422],
+    ['onSettled', 'done'],
+    ['onSettled', 'lost answer'],
+  ] as const)(
+    'does not ask where %s leaves it: the outcome is known (%s)',
+    async (callback, fate) => {
+      const rig = createFormRig();
+      rig.book.plan(fate);
+      const isAsked = watchLeaving();
+      const asked: boolean[] = [];
+      const form = open(rig, {}, { [callback]: () => void asked.push(isAsked()) });
+      void form.press();
+      await rig.time.settle();
+      expect(asked).toEqual([false]);
+    },
+  );
+
   test('does not ask for a payload that was refused', async () => {
     const form = open(createFormRig());
     const isAsked = watchLeaving();
@@ -1168,7 +1226,18 @@ test('two questions about one order, each confirmed twice, send one', async () =
 
 test('a file that cannot be read ends in failed, with its error shown, until the next press', async () => {
   const rig = createFormRig();
-  const form = open(rig);
+  const called: unknown[][] = [];
+  const call =
+    (name: string) =>
+    (...args: readonly unknown[]): void =>
+      void called.push([name, ...args.slice(0, 2)]);
+  rig.client.getMutationCache().config.onError = call('onError of the cache');
+  const own = {
+    onMutate: call('onMutate'),
+    onError: call('onError'),
+    onSettled: call('onSettled'),
+  };
+  const form = open(rig, {}, own);
   const gone = new DOMException('The file could not be read.', 'NotReadableError');
   const file = new File(['x'], 'a.txt');
   file.slice = () => {
@@ -1186,6 +1255,14 @@ test('a file that cannot be read ends in failed, with its error shown, until the
     unknown: undefined,
   });
   expect(rig.book.keys).toEqual([]);
+  // As with React Query alone, where the mutation fails.
+  expect(called.map(([name]) => name)).toEqual([
+    'onMutate',
+    'onError of the cache',
+    'onError',
+    'onSettled',
+  ]);
+  expect(called[2]).toEqual(['onError', gone, { file }]);
   const again = form.press();
   await rig.time.settle();
   expect(await again).toMatchObject({ status: 'succeeded' });

@@ -216,6 +216,9 @@ export class Guard {
   }
 
   #refuseUsed(name: string): void {
+    const { failure, request } = this.#attempt;
+    // The answer of an error has several readers: a toast for all mutations, the fields of a form.
+    if (failure && !request.isRaw && this.#source.kept) return;
     if (this.bodyUsed || this.#body?.locked)
       throw new TypeError(`${name}: the body was read, or is being read`);
   }

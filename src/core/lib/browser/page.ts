@@ -42,10 +42,11 @@ export function actedAt({ isTrusted, timeStamp }: Event, nowMs: number): number 
   return isTrusted ? nowMs - Math.max(0, performance.now() - timeStamp) : nowMs;
 }
 
-/** Makes the browser ask before the page is left, until the returned function is called. */
-export function promptBeforeUnload(): () => void {
+/** Makes the browser ask before the page is left while that is needed, until the returned function is called. */
+export function promptBeforeUnload(isNeeded: () => boolean = () => true): () => void {
   const page = globalThis as Partial<typeof globalThis>;
   const prevent = (event: BeforeUnloadEvent): void => {
+    if (!isNeeded()) return;
     event.preventDefault();
     // Chromium before 119.
     event.returnValue = true;

@@ -251,6 +251,43 @@ describe.each(Object.entries(senders))('%s', (name, sender) => {
     expect(sent).toEqual(['PUT a', 'PUT b', 'PUT a']);
   });
 
+  test.each<[string, string, Write, Does, number]>([
+    ['was undone by', '/docs/1', { method: 'POST', url: '/docs/1/restore' }, 200, 1],
+    [
+      'was undone by',
+      '/docs/1',
+      { method: 'POST', url: '/docs/1/restore' },
+      { status: 200, afterMs: 5000 },
+      1,
+    ],
+    ['would take with it', '/cart', { method: 'POST', url: '/cart/items', text: 'kite' }, 200, 1],
+    ['would take with it', '/docs', { method: 'PUT', url: '/docs/2', text: 'new' }, 200, 1],
+    [
+      'would take with it',
+      '/docs/1',
+      { method: 'PATCH', url: '/docs/1/tags?all', text: 'new' },
+      200,
+      1,
+    ],
+    ['has nothing to do with', '/docs/1', { method: 'POST', url: '/docs/1/restore' }, 422, 2],
+    ['has nothing to do with', '/docs/1', { method: 'DELETE', url: '/docs/1/files/2' }, 200, 2],
+    ['has nothing to do with', '/docs/1', { method: 'POST', url: '/docs/10/restore' }, 200, 2],
+    ['has nothing to do with', '/docs/1', { method: 'POST', url: '/docs' }, 200, 2],
+    ['has nothing to do with', '/docs?id=1', { method: 'POST', url: '/docs/restore' }, 200, 2],
+  ])(
+    'a DELETE that %s a later write below its URL: %s, %o, answered %o',
+    async (_, url, later, answer, times) => {
+      const { sent } = await run(sender, {
+        earlier: { method: 'DELETE', url },
+        later,
+        does: [503, answer],
+      });
+      expect(sent.filter((one) => one === 'DELETE')).toHaveLength(
+        times + Number(later.method === 'DELETE'),
+      );
+    },
+  );
+
   test.runIf(keyed).each<[string, Write, Write, string]>([
     ['a PATCH by a PUT', { method: 'PATCH', text: 'a' }, put('b'), 'b'],
     [

@@ -53,6 +53,16 @@ describe('a plain mutation', () => {
     expect(rig.server.times()).toEqual([0, 2100]);
   });
 
+  test('POST that is refused with 429 alone, as a log-in after wrong passwords, is told after seven seconds', async () => {
+    const rig = createRig();
+    rig.server.plan('/a', ...Array.from({ length: 20 }, () => 429));
+    expect(await mutate(rig, sending(rig, 'POST'))).toMatchObject({
+      decision: { kind: 'stop', reason: 'max-retries' },
+      outcome: { processed: 'no' },
+    });
+    expect(rig.server.times()).toEqual([0, 263, 788, 1838, 3938, 7088]);
+  });
+
   test('POST with a key that its API is not declared to honour is not retried', async () => {
     const rig = createRig({ apis });
     rig.server.plan('/a', 503);
