@@ -58,7 +58,8 @@ export interface PolicyOptions {
    */
   readonly deadlineMs?: number | undefined;
   /**
-   * How long one attempt waits for its headers, and then for each next part of its body, in milliseconds. The
+   * How long one attempt waits for its headers, and then for each next part of its body, in milliseconds. In a query
+   * a number gives the body twice as long, and four times after an attempt that was too late. The
    * wait for the headers is doubled after the first and the second attempt of the operation that was too late, and
    * then as at first; only that of an upload stays long. By default it is 60000 for a write that may not be sent
    * twice.

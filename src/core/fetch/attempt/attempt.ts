@@ -127,8 +127,7 @@ export class Attempt implements EventListenerObject {
     const { timeout } = policy;
     const { signal } = this.#controller;
     // Another client keeps the data of an answer by its own request.
-    if (operation.ref.kind === 'query' && request.risk === 0 && !context.client)
-      this.#wire = new AbortController();
+    if (operation.ref.kind === 'query' && !context.client) this.#wire = new AbortController();
     this.context = context;
     this.request = request;
     this.#given = init;
@@ -152,7 +151,9 @@ export class Attempt implements EventListenerObject {
       factor: operation.given.timeoutFactor,
     };
     const headersMs = headersLimitOf(policy, this.bytes, this.#limited);
-    const idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : timeout;
+    // React Query alone waits for any body, and what has begun to arrive would have to come once more.
+    const patience = operation.ref.kind !== 'query' ? 1 : this.#limited.timeouts > 0 ? 4 : 2;
+    const idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : patience * timeout;
     // As for a write that must not be sent twice: a shorter limit would only hide that it was done.
     const longestMs = headersLimitOf(policy, this.bytes, {
       isRepeated: false,

@@ -13,7 +13,7 @@ import {
 } from '../../operation/errors.ts';
 import { limitPassed } from '../../operation/time-limit.ts';
 import { recordFailedRequest } from '../../operation/warn-of-loop.ts';
-import { type Failure, failures, type PauseReason } from '../../policy/outcome.ts';
+import { type Failure, failures, isRefusal, type PauseReason } from '../../policy/outcome.ts';
 import { endExtensions } from '../extension.ts';
 import type { SteadyRequest } from '../request.ts';
 import type { Attempt } from './attempt.ts';
@@ -42,8 +42,9 @@ export function recordFailure<E>(
   failure: Failure,
   response?: Response,
 ): E {
-  const { request, effect } = attempt;
+  const { request, effect, sending } = attempt;
   const { operation, name, isRaw } = request;
+  const { errors, owner, pauses } = operation;
   const isAborted = failure.kind === 'aborted';
   endExtensions(attempt, failure);
   if (process.env.NODE_ENV !== 'production' && !isAborted)
@@ -51,7 +52,12 @@ export function recordFailure<E>(
   const report = { request, operation, effect, failure };
   reportFailure(error, report);
   // A client may also abort at its own time limit. Then its error may mean anything.
-  if (isRaw) operation.errors.recordRaw(isAborted ? undefined : report);
+  if (isRaw) errors.recordRaw(isAborted ? undefined : report);
+  // Its siblings wait for the same, and would be answered at another time: of a page that makes do with what is answered,
+  // a part would be missing, and nothing would fetch it again.
+  const isShared = sending?.permit.isTrial || isRefusal(failure);
+  if (isShared && pauses.list.length > 0)
+    owner.fail(errors.lastError ?? (isRaw ? undefined : error));
   attempt.recordOutcome(failure, attempt.context.client?.errorOf(attempt.init) ?? error, response);
   return error;
 }

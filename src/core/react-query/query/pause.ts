@@ -5,6 +5,7 @@ import type { Operation } from '../../operation/operation.ts';
 import type { PauseReason } from '../../policy/outcome.ts';
 import type { QueryRecord, QueryRecords } from './records.ts';
 import { ownWaitMs, retryTimes } from './react-query-alone.ts';
+import { isOfOutage } from './refetch.ts';
 
 /** The last retry gets this long for its answer. */
 const lastProbeMs = 100;
@@ -39,14 +40,20 @@ export class QueryPauses {
     this.#limit(query, this.#endsAt(query, operation, reason));
   }
 
-  /** Records a failed attempt. It was the last one if the query's own `retryDelay` waits beyond the end of the pause. */
+  /**
+   * Records a failed attempt. It was the last one if the query's own `retryDelay` waits beyond the end of the pause, or,
+   * after React Query's retries, if its failure is no sign of an outage.
+   */
   recordFailure(query: Query, operation: Operation, nowMs: number): void {
     const waitMs = ownWaitMs(query, operation);
     const down = operation.route.down();
     if (waitMs === undefined || !down) return;
     const isLast = operation.attempt > retryTimes(query, operation).length;
     const aloneUntil = isLast ? nowMs : undefined;
-    if (nowMs + waitMs > this.#endsAt(query, operation, 'server-down', aloneUntil))
+    const isOver = isLast && !isOfOutage(operation.errors.lastError);
+    const mostMs = isOver ? 0 : operation.policyOf(down).maxPauseMs;
+    const endsAt = this.#endsAt(query, operation, 'server-down', aloneUntil);
+    if (nowMs + waitMs > Math.min(endsAt, operation.ref.startedAt + mostMs))
       operation.errors.recordExpiry(down.admission.whyPaused(down).retryAt);
   }
 

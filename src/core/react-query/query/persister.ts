@@ -85,7 +85,8 @@ function read<T, K extends QueryKey>(
   const { value: known } = Object.getOwnPropertyDescriptor(context, 'signal') ?? {};
   const isInfinite = known instanceof AbortSignal;
   const operation = nextAttempt(shared, record, query, client, isInfinite);
-  operation.attend(new QueryOwner(client, query, shared.lifecycle, !inner));
+  const owner = new QueryOwner(client, query, shared.lifecycle, !inner);
+  operation.attend(owner);
   const link = new Link(operation, shared.signals, record);
   const linked = new Proxy<typeof context>(context, link);
   if (isInfinite) shared.signals.set(known, operation);
@@ -105,6 +106,7 @@ function read<T, K extends QueryKey>(
     // In the same turn: StrictMode unmounts the first component before it mounts the next one.
     const begun = shared.operations.run<T, readonly never[]>(operation, run, passed as never[], {
       onFail,
+      limit: owner,
     });
     // React Query emits no event when a retry starts.
     if (operation.attempt > 1) shared.byQuery.changes.emit(query);

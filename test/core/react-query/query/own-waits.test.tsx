@@ -75,3 +75,53 @@ describe.each([
     },
   );
 });
+
+const waits = {
+  "those of React Query's docs": (retry: number) => Math.min(1000 * 2 ** retry, 30_000),
+  'one second': 1000,
+};
+
+const down = (status: number): Response => new Response(null, { status });
+const failures = {
+  500: () => down(500),
+  501: () => down(501),
+  503: () => down(503),
+  nothing: () => {
+    throw new TypeError('Failed to fetch');
+  },
+};
+
+/** The waits, what the server answers for ever, and when the first load of a page tells its failure. */
+const lasting: readonly [keyof typeof waits, keyof typeof failures, number][] = [
+  // As React Query alone.
+  ["those of React Query's docs", 500, 7200],
+  ["those of React Query's docs", 501, 50],
+  ['one second', 500, 3200],
+  // An outage may end within the minute for which a first load waits.
+  ["those of React Query's docs", 503, 31_300],
+  ["those of React Query's docs", 'nothing', 31_300],
+  ['one second', 503, 59_998],
+  ['one second', 'nothing', 59_998],
+];
+
+test.each(lasting)(
+  'a first load with waits of its own (%s) tells that the server answers %s for ever, after %i ms',
+  async (name, kind, failedMs) => {
+    const send = async (): Promise<Response> => {
+      await new Promise((come) => setTimeout(come, answerMs));
+      return failures[kind]();
+    };
+    const rig = createRig({ health: {}, fetch: send });
+    const observer = new QueryObserver(rig.client, {
+      queryKey,
+      queryFn: () => rig.steady.json('http://api.example/list'),
+      retryDelay: waits[name],
+    });
+    let failedAt: number | undefined;
+    observer.subscribe(({ isError }) => {
+      if (isError) failedAt ??= rig.elapsed();
+    });
+    await rig.time.advance(200_000);
+    expect(failedAt).toBe(failedMs);
+  },
+);
