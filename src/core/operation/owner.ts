@@ -55,9 +55,6 @@ export class Owner<Owned = unknown> {
     return kind === 'mutation' ? always : isSeen;
   }
 
-  /** Ends its attempt with this error, whatever its function makes of it. */
-  fail(_error: unknown): void {}
-
   /** When it would be retried without a pause, and, if it refreshes data, whether a page sees them. */
   retries(_operation: Owned): Pick<Ask, 'isRefreshSeen' | 'retriesAt'> {
     return {};

@@ -147,3 +147,25 @@ test.each(
     expect(shown).toEqual([[true, true, true]]);
   },
 );
+
+test.each([0, 1, 2])(
+  'a page that leaves out what has failed is shown where its part %i stays broken after an outage of all',
+  async (broken) => {
+    let rig: Rig | undefined;
+    const send = async (input: RequestInfo | URL): Promise<Response> => {
+      const url = input instanceof Request ? input.url : input.toString();
+      const isDown = (rig?.elapsed() ?? 0) < 3000 || url.endsWith('abc'.charAt(broken));
+      await new Promise((come) => setTimeout(come, 50));
+      return Response.json('here', { status: isDown ? 503 : 200 });
+    };
+    const made = (rig = createRig({ health: {}, fetch: send }));
+    const page = makeshift['leaves out what has failed'];
+    const observer = new QueryObserver(made.client, {
+      queryKey: ['page'],
+      queryFn: ({ signal }) => page?.((path) => clients['steady.json'](made, path, signal)),
+    });
+    observer.subscribe(() => {});
+    await made.time.advance(10_000);
+    expect(observer.getCurrentResult().data).toEqual([0, 1, 2].map((part) => part !== broken));
+  },
+);

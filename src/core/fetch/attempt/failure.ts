@@ -42,9 +42,8 @@ export function recordFailure<E>(
   failure: Failure,
   response?: Response,
 ): E {
-  const { request, effect, sending } = attempt;
+  const { request, effect } = attempt;
   const { operation, name, isRaw } = request;
-  const { errors, owner, pauses } = operation;
   const isAborted = failure.kind === 'aborted';
   endExtensions(attempt, failure);
   if (process.env.NODE_ENV !== 'production' && !isAborted)
@@ -52,12 +51,8 @@ export function recordFailure<E>(
   const report = { request, operation, effect, failure };
   reportFailure(error, report);
   // A client may also abort at its own time limit. Then its error may mean anything.
-  if (isRaw) errors.recordRaw(isAborted ? undefined : report);
-  // Its siblings wait for the same, and would be answered at another time: of a page that makes do with what is answered,
-  // a part would be missing, and nothing would fetch it again.
-  const isShared = sending?.permit.isTrial || isRefusal(failure);
-  if (isShared && pauses.list.length > 0)
-    owner.fail(errors.lastError ?? (isRaw ? undefined : error));
+  if (isRaw) operation.errors.recordRaw(isAborted ? undefined : report);
+  if (attempt.sending?.permit.isTrial || isRefusal(failure)) operation.splitIfPaused();
   attempt.recordOutcome(failure, attempt.context.client?.errorOf(attempt.init) ?? error, response);
   return error;
 }

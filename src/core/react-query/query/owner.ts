@@ -39,7 +39,6 @@ export class QueryOwner extends Owner<Operation> {
   readonly #lifecycle: Lifecycle;
   /** Our persister wraps no persister of the app. */
   readonly #isOurs: boolean;
-  #fail: ((error: unknown) => void) | undefined;
 
   constructor(client: QueryClient, query: Query, lifecycle: Lifecycle, isOurs: boolean) {
     super();
@@ -52,18 +51,6 @@ export class QueryOwner extends Owner<Operation> {
 
   override onChange(operation: Operation): void {
     this.#lifecycle.showPause(this.#client, this.#query, operation);
-  }
-
-  /** Settles as the attempt does, or rejects when it has failed. */
-  race<T>(begun: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#fail = reject;
-      begun.then(resolve, reject);
-    });
-  }
-
-  override fail(error: unknown): void {
-    this.#fail?.(error);
   }
 
   /** Read anew each time: at the start `retryNow` sets another network mode for a moment. */
