@@ -144,15 +144,18 @@ export class Attempt implements EventListenerObject {
     const isSearching =
       permit?.isTrial && !request.write && !admission?.origin.health.isBroken(request.endpoint);
     const { retriedFor } = operation.errors;
+    // A lone read may be of a query that did not pass its signal on, which React Query alone would not give up.
+    const isOfQuery = operation.isLone && request.risk === 0 && context.operations.isAnyQueryIdle();
     this.#limited = {
-      isRepeated: request.isRepeatable,
+      isRepeated: request.isRepeatable && !isOfQuery,
       timeouts: isSearching ? 0 : retriedFor.filter((reason) => reason === 'timeout').length,
       usualMs: admission?.origin.latency.usual.get(request.endpoint),
       factor: operation.given.timeoutFactor,
     };
     const headersMs = headersLimitOf(policy, this.bytes, this.#limited);
     // React Query alone waits for any body, and what has begun to arrive would have to come once more.
-    const patience = operation.ref.kind !== 'query' ? 1 : this.#limited.timeouts > 0 ? 4 : 2;
+    const isPatient = isOfQuery || operation.ref.kind === 'query';
+    const patience = isPatient ? (this.#limited.timeouts > 0 ? 4 : 2) : 1;
     const idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : patience * timeout;
     // As for a write that must not be sent twice: a shorter limit would only hide that it was done.
     const longestMs = headersLimitOf(policy, this.bytes, {
