@@ -56,7 +56,7 @@ export class QueryPauses {
     if (waitMs === undefined || !down) return;
     const endAt = isLast && ownMs !== undefined ? nowMs : endOf(query, operation);
     const isAwaited = !isLast || isOfOutage(errors.lastError);
-    const longestAt = ref.startedAt + operation.policyOf(down).maxPauseMs;
+    const longestAt = Math.max(endAt, ref.startedAt + operation.policyOf(down).maxPauseMs);
     const endsAt = isAwaited
       ? Math.min(longestAt, this.#endsAt(query, operation, 'server-down', endAt, sender))
       : endAt;

@@ -91,27 +91,30 @@ const failures = {
   },
 };
 
-/** The waits, what the server answers for ever, and when the first load of a page tells its failure. */
-const lasting: readonly [keyof typeof waits, keyof typeof failures, number][] = [
+/** The waits, what the server answers for ever, the longest pause, and when the first load of a page tells its failure. */
+const lasting: readonly [keyof typeof waits, keyof typeof failures, number, number][] = [
   // As React Query alone.
-  ["those of React Query's docs", 500, 7200],
-  ["those of React Query's docs", 501, 50],
-  ['one second', 500, 3200],
+  ["those of React Query's docs", 500, 60_000, 7200],
+  ["those of React Query's docs", 501, 60_000, 50],
+  ['one second', 500, 60_000, 3200],
   // An outage may end within the minute for which a first load waits.
-  ["those of React Query's docs", 503, 31_300],
-  ["those of React Query's docs", 'nothing', 31_300],
-  ['one second', 503, 59_998],
-  ['one second', 'nothing', 59_998],
+  ["those of React Query's docs", 503, 60_000, 31_300],
+  ["those of React Query's docs", 'nothing', 60_000, 31_300],
+  ['one second', 503, 60_000, 59_998],
+  ['one second', 'nothing', 60_000, 59_998],
+  // No pause of ours, and still as many retries as with React Query alone.
+  ["those of React Query's docs", 503, 0, 7200],
+  ['one second', 503, 2000, 3200],
 ];
 
 test.each(lasting)(
-  'a first load with waits of its own (%s) tells that the server answers %s for ever, after %i ms',
-  async (name, kind, failedMs) => {
+  'a first load with waits of its own (%s) tells that the server answers %s for ever, with pauses of at most %i ms, after %i ms',
+  async (name, kind, maxPauseMs, failedMs) => {
     const send = async (): Promise<Response> => {
       await new Promise((come) => setTimeout(come, answerMs));
       return failures[kind]();
     };
-    const rig = createRig({ health: {}, fetch: send });
+    const rig = createRig({ health: {}, fetch: send, policy: { maxPauseMs } });
     const observer = new QueryObserver(rig.client, {
       queryKey,
       queryFn: () => rig.steady.json('http://api.example/list'),
