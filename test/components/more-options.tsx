@@ -39,6 +39,9 @@ const options: Readonly<Record<string, object>> = {
   '`retry: true`': { retry: true },
   '`retry` by a function': { retry: (count: number) => count < 5 },
   '`retryDelay: 500`': { retryDelay: 500 },
+  '`retryDelay` of the docs': {
+    retryDelay: (count: number) => Math.min(1000 * 2 ** count, 30_000),
+  },
   '`retry: 10, retryDelay: 1000`': { retry: 10, retryDelay: 1000 },
   "`networkMode: 'always'`": { networkMode: 'always' },
   "`networkMode: 'offlineFirst'`": { networkMode: 'offlineFirst' },

@@ -14,7 +14,7 @@ import { Suspense, useEffect, useState } from 'react';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { press } from './press.ts';
 import { listOptions, show, Shown } from './shown.tsx';
-import type { List, Page, Props, Tutorial } from './tutorial.ts';
+import type { Api, List, Page, Props, Tutorial } from './tutorial.ts';
 
 function Failures(props: Props) {
   const { isPending, isError, data, failureCount } = useQuery(listOptions(props));
@@ -211,6 +211,27 @@ function Ensured({ api }: Props) {
   return <p>{words}</p>;
 }
 
+const queried = (queryFn: (api: Api) => Promise<List>) =>
+  function Queried({ api }: Props) {
+    return show(useQuery({ queryKey: ['list'], queryFn: () => queryFn(api) }));
+  };
+
+/** Makes do with what is answered. */
+async function readSettled(api: Api): Promise<List> {
+  const names = ['list', 'offers', 'prices'];
+  const all = await Promise.allSettled(names.map((name) => api.get<List>(`/api/${name}`)));
+  const lists = all.filter((one) => one.status === 'fulfilled').map(({ value }) => value);
+  if (lists.length === 0) throw new Error('Nothing was answered');
+  return { items: lists.flatMap(({ items }) => items) };
+}
+
+async function readAfterToken(api: Api): Promise<List> {
+  await Promise.resolve('token');
+  return api.get('/api/list');
+}
+
+const readUntilNow = (api: Api): Promise<List> => api.get(`/api/list?until=${Date.now()}`);
+
 /** More of what a query can show. */
 export const moreStates: readonly Tutorial[] = [
   { name: '`failureCount`', App: Failures },
@@ -242,4 +263,11 @@ export const moreStates: readonly Tutorial[] = [
   },
   { name: 'toasts of the cache', App: Toasts },
   { name: '`Promise.all` of `fetchQuery`', App: Ensured },
+  {
+    name: '`Promise.allSettled` in a queryFn',
+    App: queried(readSettled),
+    content: ['offers 2', 'prices 2'],
+  },
+  { name: 'a token first, without the signal', App: queried(readAfterToken) },
+  { name: 'the time in its URL', App: queried(readUntilNow) },
 ];

@@ -60,6 +60,8 @@ export class Operation {
   askedAt: number;
   /** A user pressed for its next request, which is sent whatever the state of its origin. */
   isUrged: boolean;
+  /** One request of its attempt failed as the probe, or by a limit, for which others wait: those are answered at another time. */
+  isSplit = false;
   /** How many of its requests are under way, or paused before they are sent. */
   open = 0;
   readonly given: OperationInit;
@@ -159,6 +161,7 @@ export class Operation {
     const now = this.#shared.clock.now();
     const dueAt = this.errors.decision?.retryAt ?? now;
     this.attempt++;
+    this.isSplit = false;
     this.phase = sending;
     this.errors.next();
     this.pauses.count(dueAt, now);
@@ -345,6 +348,11 @@ export class Operation {
     // Thousands may be paused at once, so no event object is created in vain.
     if (emitter.isHeard) this.emit({ type: 'pause:start', ...request.pause });
     this.owner.onChange(this);
+  }
+
+  /** Records that a request has failed for all that wait. */
+  splitIfPaused(): void {
+    this.isSplit ||= this.pauses.list.length > 0;
   }
 
   /** Records that a request no longer waits. */

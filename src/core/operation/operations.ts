@@ -42,6 +42,8 @@ export class Operations {
   readonly loops: Set<Operation> = new Set();
   /** The running mutations of ours. A request without an operation may belong to one of them. */
   readonly executions: Set<Execution> = new Set();
+  /** The queries whose queryFn is running. */
+  readonly #queries: Set<Operation> = new Set();
   /** Everything that is paused, or waits for its next attempt in our own loop. */
   readonly waits: Set<Waiting> = new Set();
   /** The requests before their answers, and the runs of `retry`. */
@@ -84,6 +86,16 @@ export class Operations {
     return [...this.live].some(isOther);
   }
 
+  /** Whether a queryFn is running whose requests are not known: a lone one may be of it. */
+  isAnyQueryIdle(): boolean {
+    for (const query of this.#queries) {
+      // A queryFn may never settle.
+      if (query.phase.kind === 'ended') this.#queries.delete(query);
+      else if (query.open === 0) return true;
+    }
+    return false;
+  }
+
   /** Another session begins: nothing that was begun before is sent any more. */
   endSession(): void {
     const { current } = this;
@@ -124,6 +136,7 @@ export class Operations {
     if (emitter.isHeard) operation.emit({ type: 'attempt:start' });
     const outer = this.current;
     this.current = operation;
+    if (operation.ref.kind === 'query') this.#queries.add(operation);
     let called: Promise<T>;
     try {
       const { enter } = emitter;
@@ -138,24 +151,25 @@ export class Operations {
     const raced = limit ? limit.race(called) : called;
     const begun = untilAborted(signal, raced);
     void begun.then(
-      () => succeed(emitter, operation),
+      () => this.#succeed(operation),
       (error: unknown) => {
-        endAttempt(operation, error);
+        this.#endAttempt(operation, error);
         onFail?.(error);
       },
     );
     return begun;
   }
-}
 
-/** `error` is undefined if the attempt succeeded. */
-function endAttempt(operation: Operation, error: unknown): void {
-  operation.emit({ type: 'attempt:end', error });
-  operation.route.returnPermit();
-}
+  /** `error` is undefined if the attempt succeeded. */
+  #endAttempt(operation: Operation, error: unknown): void {
+    this.#queries.delete(operation);
+    operation.emit({ type: 'attempt:end', error });
+    operation.route.returnPermit();
+  }
 
-function succeed(instance: object, operation: Operation): void {
-  inDevelopment(() => warnOfLoop(instance, operation));
-  endAttempt(operation, undefined);
-  operation.end('succeeded');
+  #succeed(operation: Operation): void {
+    inDevelopment(() => warnOfLoop(this.#environment.emitter, operation));
+    this.#endAttempt(operation, undefined);
+    operation.end('succeeded');
+  }
 }

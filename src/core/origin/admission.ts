@@ -222,7 +222,7 @@ export class Admission {
 
   /** Sends everything that is due, and sets the alarm for the next. */
   #pump(): void {
-    const { network, queue, slowStart, watchers } = this.origin;
+    const { health, network, queue, slowStart, watchers } = this.origin;
     network.sleepDetector.check();
     const now = this.#forgetOld();
     queue.rereadForeground(now, false);
@@ -235,7 +235,10 @@ export class Admission {
     this.#context.onChange();
     this.#announce();
     // Last, because it starts an attempt, which calls this method.
-    if (watcher && watchedAt <= now && watchers.delete(watcher)) watcher.probe();
+    if (!watcher || watchedAt > now || !watchers.delete(watcher)) return;
+    // Whatever it sends: a request to a URL that has not failed passes the outage, and would be no probe.
+    health.downFor(watcher.place)?.probes.start();
+    watcher.probe();
   }
 
   /** When the next announcement to other tabs is due or, while nothing waits, the shown state changes. */

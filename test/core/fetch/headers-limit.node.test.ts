@@ -4,11 +4,11 @@ import { presets } from '../../../src/core/policy/options.ts';
 
 const { interactive, critical, background } = presets;
 
+const repeated = { isRepeated: true, isOfQuery: false, usualMs: undefined, leftMs: 0, factor: 1 };
+
 /** The limits of the first attempts of an operation, in milliseconds, each of which is late. */
 const limits = (policy: typeof interactive, bytes = 0): readonly number[] =>
-  [0, 1, 2, 3, 4].map((timeouts) =>
-    headersLimitOf(policy, bytes, { isRepeated: true, timeouts, usualMs: undefined }),
-  );
+  [0, 1, 2, 3, 4].map((timeouts) => headersLimitOf(policy, bytes, { ...repeated, timeouts }));
 
 test.each([
   ['interactive', interactive, [10_000, 20_000, 40_000, 10_000, 10_000]],

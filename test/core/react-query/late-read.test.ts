@@ -69,6 +69,18 @@ describe('its answer is used', () => {
     expect(seen.at).toBe(at);
   });
 
+  test.each<[string, SteadyInit]>([
+    ['GraphQL', { method: 'POST', body: '{"query":"{list}"}' }],
+    ['a search by PUT', { method: 'PUT', body: '{}' }],
+    ['QUERY', { method: 'QUERY', body: '{}' }],
+  ])('of %s, which a queryFn reads by', async (_, init) => {
+    const rig = createRig({ health: {} });
+    rig.server.plan('/a', ...Array<Plan>(10).fill(after(15_000)));
+    const { seen } = show(rig, read(rig, init));
+    await rig.time.advance(60_000);
+    expect([seen.at, rig.server.times()]).toEqual([15_000, [0, 10_500]]);
+  });
+
   test('for each of two requests of a queryFn', async () => {
     const rig = createRig({ health: {} });
     for (const path of ['/a', '/b']) rig.server.plan(path, ...Array<Plan>(10).fill(after(15_000)));

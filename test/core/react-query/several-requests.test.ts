@@ -80,3 +80,92 @@ test('a poll does not wait where an optional request of its query has failed', a
   expect(begun.length).toBeGreaterThan(6);
   expect(rig.server.times('/a')).toEqual(begun);
 });
+
+type Get = (path: string) => Promise<string | undefined>;
+
+/** Page functions that make do with what is answered. */
+const makeshift: Readonly<Record<string, (ask: Get) => Promise<unknown>>> = {
+  'leaves out what has failed': async (ask) => {
+    const all = await Promise.allSettled(['/a', '/b', '/c'].map(ask));
+    if (all.every(({ status }) => status === 'rejected')) throw new Error('All have failed.');
+    return all.map((one) => one.status === 'fulfilled');
+  },
+  'catches the failure of each but one': async (ask) => {
+    const optional = (path: string) => ask(path).catch(() => undefined);
+    const all = await Promise.all([ask('/a'), optional('/b'), optional('/c')]);
+    return all.map((one) => one !== undefined);
+  },
+  'catches the failure of the first': async (ask) => {
+    const optional = ask('/a').catch(() => undefined);
+    const all = await Promise.all([optional, ask('/b'), ask('/c')]);
+    return all.map((one) => one !== undefined);
+  },
+};
+
+const clients = {
+  'steady.json': ({ steady }: Rig, path: string, signal: AbortSignal) =>
+    steady.json<string>(api + path, { signal }),
+  'steady.rawFetch': async ({ steady }: Rig, path: string, signal: AbortSignal) => {
+    const response = await steady.rawFetch(api + path, { signal });
+    if (!response.ok) throw new Error(`It answered ${response.status}`);
+    return (await response.json()) as string;
+  },
+};
+
+const troubles = { 'answers 503': 503, 'answers 429': 429, 'gives no answer': 'network' } as const;
+
+// A probe that fails, and a sibling that is answered at the end of the outage, are of two times.
+test.each(
+  Object.entries(makeshift).flatMap(([what, page]) =>
+    Object.entries(clients).flatMap(([client, ask]) =>
+      Object.entries(troubles).flatMap(([trouble, answer]) =>
+        [3000, 10_000, 25_000].map((ms) => [what, client, trouble, ms, page, ask, answer] as const),
+      ),
+    ),
+  ),
+)(
+  'a page that %s (%s) has all its parts after an outage in which its server %s for %i ms',
+  async (_what, _client, _trouble, ms, page, ask, answer) => {
+    let rig: Rig | undefined;
+    const send = async (): Promise<Response> => {
+      const isDown = (rig?.elapsed() ?? 0) < ms;
+      await new Promise((come) => setTimeout(come, 50));
+      if (!isDown) return Response.json('here');
+      if (answer === 'network') throw new TypeError('Failed to fetch');
+      return new Response(null, { status: answer });
+    };
+    const made = (rig = createRig({ health: {}, fetch: send }));
+    const observer = new QueryObserver(made.client, {
+      queryKey: ['page'],
+      queryFn: ({ signal }) => page((path) => ask(made, path, signal)),
+    });
+    const shown: unknown[] = [];
+    observer.subscribe(({ data }) => {
+      if (data !== undefined && shown.at(-1) !== data) shown.push(data);
+    });
+    await made.time.advance(90_000);
+    expect(shown).toEqual([[true, true, true]]);
+  },
+);
+
+test.each([0, 1, 2])(
+  'a page that leaves out what has failed is shown where its part %i stays broken after an outage of all',
+  async (broken) => {
+    let rig: Rig | undefined;
+    const send = async (input: RequestInfo | URL): Promise<Response> => {
+      const url = input instanceof Request ? input.url : input.toString();
+      const isDown = (rig?.elapsed() ?? 0) < 3000 || url.endsWith('abc'.charAt(broken));
+      await new Promise((come) => setTimeout(come, 50));
+      return Response.json('here', { status: isDown ? 503 : 200 });
+    };
+    const made = (rig = createRig({ health: {}, fetch: send }));
+    const page = makeshift['leaves out what has failed'];
+    const observer = new QueryObserver(made.client, {
+      queryKey: ['page'],
+      queryFn: ({ signal }) => page?.((path) => clients['steady.json'](made, path, signal)),
+    });
+    observer.subscribe(() => {});
+    await made.time.advance(10_000);
+    expect(observer.getCurrentResult().data).toEqual([0, 1, 2].map((part) => part !== broken));
+  },
+);

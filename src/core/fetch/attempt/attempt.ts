@@ -17,6 +17,7 @@ import type { Sending } from './sending.ts';
 import {
   bodyBytes,
   headersLimitOf,
+  idleLimitOf,
   limitedOf,
   type Limited,
   longestLimitOf,
@@ -131,7 +132,6 @@ export class Attempt implements EventListenerObject {
   ) {
     const { operation, passed } = request;
     const policy = operation.policyOf(request);
-    const { timeout } = policy;
     const { signal } = this.#controller;
     // Another client keeps the data of an answer by its own request.
     if (operation.ref.kind === 'query' && !context.client) this.#wire = new AbortController();
@@ -144,9 +144,9 @@ export class Attempt implements EventListenerObject {
     const wire = this.#wire.signal;
     this.init = cache ? { ...init, signal: wire, cache } : { ...init, signal: wire };
     this.bytes = bodyBytes(passed, init);
-    this.#limited = limitedOf(request, sending?.permit.isTrial, context.clock);
+    this.#limited = limitedOf(this);
     const headersMs = headersLimitOf(policy, this.bytes, this.#limited);
-    const idleMs = typeof timeout === 'object' ? timeout.bodyIdleMs : timeout;
+    const idleMs = idleLimitOf(policy, this.#limited);
     const stop = (): void => {
       const longestMs = longestLimitOf(policy, this.bytes);
       if (this.#isLast() && this.silence.extendHeaders(longestMs)) return;

@@ -13,7 +13,7 @@ import {
 } from '../../operation/errors.ts';
 import { limitPassed } from '../../operation/time-limit.ts';
 import { recordFailedRequest } from '../../operation/warn-of-loop.ts';
-import { type Failure, failures, type PauseReason } from '../../policy/outcome.ts';
+import { type Failure, failures, isRefusal, type PauseReason } from '../../policy/outcome.ts';
 import { endExtensions } from '../extension.ts';
 import type { SteadyRequest } from '../request.ts';
 import type { Attempt } from './attempt.ts';
@@ -52,6 +52,7 @@ export function recordFailure<E>(
   reportFailure(error, report);
   // A client may also abort at its own time limit. Then its error may mean anything.
   if (isRaw) operation.errors.recordRaw(isAborted ? undefined : report);
+  if (attempt.sending?.permit.isTrial || isRefusal(failure)) operation.splitIfPaused();
   attempt.recordOutcome(failure, attempt.context.client?.errorOf(attempt.init) ?? error, response);
   return error;
 }

@@ -1,6 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
 import { sizeOf, unknownBytes } from '../../lib/body-parts.ts';
-import type { SteadyRequest } from '../request.ts';
+import type { Attempt } from './attempt.ts';
 import { defaultTimeoutMs, type Policy } from '../../policy/options.ts';
 
 /** A body up to this size is one packet, and adds nothing to the limit. */
@@ -16,38 +15,39 @@ const longestMs = 60_000;
 /** How often the limit of an operation is doubled. A server that has not answered by then is not slow, but hangs. */
 const mostDoublings = 2;
 
-/** The facts that the time limit of an attempt depends on. */
+/** The facts that the time limits of an attempt depend on. */
 export interface Limited {
   /** True if the operation sends the request again when it is late. */
   readonly isRepeated: boolean;
+  /** Whether React Query alone would wait for it, for as long as it takes. */
+  readonly isOfQuery: boolean;
   /** How many attempts of the operation were late. */
   readonly timeouts: number;
   /** The usual latency of its endpoint, in milliseconds; undefined if not known. */
   readonly usualMs: number | undefined;
-  /** How long is left to an attempt that no other one follows, which could have its answer. @default 0 */
-  readonly leftMs?: number;
-  /** @default 1 */
-  readonly factor?: number | undefined;
+  /** How long is left to an attempt that no other one follows, which could have its answer; 0 for any other. */
+  readonly leftMs: number;
+  readonly factor: number | undefined;
 }
 
 type Limits = Pick<Policy, 'timeout' | 'uploadBytesPerSecond'>;
 
 /** Reads the facts of an attempt that is about to be sent. */
-export function limitedOf(
-  request: SteadyRequest,
-  isTrial: boolean | undefined,
-  clock: Clock,
-): Limited {
+export function limitedOf({ context, request, sending }: Attempt): Limited {
   const { operation, admission, endpoint } = request;
   const { retriedFor } = operation.errors;
+  const isTrial = sending?.permit.isTrial;
   // A probe of an origin that may be down altogether has a short limit, so that the next one follows soon. But each
   // attempt of a write that is only slow is work for its server.
   const isSearching = isTrial && !request.write && !admission?.origin.health.isBroken(endpoint);
+  // A lone read may be of a query that did not pass its signal on.
+  const isOfQuery = operation.isLone && request.risk === 0 && context.operations.isAnyQueryIdle();
   return {
-    isRepeated: request.isRepeatable,
+    isRepeated: request.isRepeatable && !isOfQuery,
+    isOfQuery: isOfQuery || operation.ref.kind === 'query',
     timeouts: isSearching ? 0 : retriedFor.filter((reason) => reason === 'timeout').length,
     usualMs: admission?.origin.latency.usual.get(endpoint),
-    leftMs: operation.isAtLast && !isTrial ? operation.dueAt(request) - clock.now() : 0,
+    leftMs: operation.isAtLast && !isTrial ? operation.dueAt(request) - context.clock.now() : 0,
     factor: operation.given.timeoutFactor,
   };
 }
@@ -57,16 +57,25 @@ export function limitedOf(
  * `uploadBytesPerSecond`. It is longer after the first attempts that were late, and for an endpoint that is usually slow.
  */
 export function headersLimitOf(policy: Limits, bytes: number, limited: Limited): number {
-  const { isRepeated, timeouts, usualMs = 0, leftMs = 0, factor = 1 } = limited;
+  const { isRepeated, timeouts, usualMs = 0, leftMs, factor = 1 } = limited;
   const mostMs = longestLimitOf(policy, bytes);
   const sendingMs = uploadMs(policy, bytes);
-  // After that it is short again, so that more retries begin before the deadline; but not for a large body.
-  const isHanging = timeouts > mostDoublings && !sendingMs;
-  const doublings = isHanging ? 0 : Math.min(timeouts, mostDoublings);
   const firstMs = isRepeated ? headersMs(policy) + sendingMs : mostMs;
-  const limitMs = factor * 2 ** doublings * firstMs;
+  const limitMs = factor * doubled(timeouts, sendingMs > 0) * firstMs;
   return Math.max(usualMs > limitMs ? 2 * usualMs : limitMs, Math.min(mostMs, leftMs));
 }
+
+/** The time limit for each next part of the body, in milliseconds. That of a query grows as that for its headers. */
+export function idleLimitOf(policy: Limits, { isOfQuery, timeouts, leftMs }: Limited): number {
+  const { timeout } = policy;
+  if (typeof timeout === 'object') return timeout.bodyIdleMs;
+  if (!isOfQuery) return timeout;
+  return Math.max(doubled(timeouts) * timeout, Math.min(longestLimitOf(policy, 0), leftMs));
+}
+
+/** By how much a limit is longer. After the last doubling it is short again, so that more retries begin before the deadline; but not for a large body. */
+const doubled = (timeouts: number, isLarge = false): number =>
+  timeouts > mostDoublings && !isLarge ? 1 : 2 ** Math.min(timeouts, mostDoublings);
 
 /** The limit, in milliseconds, of a request that is not sent again: a shorter one would only hide what was done. */
 export const longestLimitOf = (policy: Limits, bytes: number): number =>

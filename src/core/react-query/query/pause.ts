@@ -1,10 +1,12 @@
 import { focusManager, onlineManager, type Query } from '@tanstack/react-query';
 import type { Clock } from '../../lib/clock.ts';
 import { createAlarm } from '../../lib/timer.ts';
-import type { Operation } from '../../operation/operation.ts';
+import { reportOf } from '../../operation/error-info.ts';
+import { type Operation, operationOf } from '../../operation/operation.ts';
 import type { PauseReason } from '../../policy/outcome.ts';
 import type { QueryRecord, QueryRecords } from './records.ts';
 import { ownWaitMs, retryTimes } from './react-query-alone.ts';
+import { isOfOutage } from './refetch.ts';
 
 /** The last retry gets this long for its answer. */
 const lastProbeMs = 100;
@@ -39,15 +41,26 @@ export class QueryPauses {
     this.#limit(query, this.#endsAt(query, operation, reason));
   }
 
-  /** Records a failed attempt. It was the last one if the query's own `retryDelay` waits beyond the end of the pause. */
+  /**
+   * Records a failed attempt. It was the last one if the query's own `retryDelay` waits beyond the end of the pause, or,
+   * after React Query's retries, if its failure is no sign of an outage. The same holds, without a wait, for a request that
+   * is not linked to its query: it is paused by itself, and its query is not.
+   */
   recordFailure(query: Query, operation: Operation, nowMs: number): void {
-    const waitMs = ownWaitMs(query, operation);
-    const down = operation.route.down();
-    if (waitMs === undefined || !down) return;
+    const { errors, ref } = operation;
+    const sender = operationOf(reportOf(errors.lastError, nowMs)) ?? operation;
     const isLast = operation.attempt > retryTimes(query, operation).length;
-    const aloneUntil = isLast ? nowMs : undefined;
-    if (nowMs + waitMs > this.#endsAt(query, operation, 'server-down', aloneUntil))
-      operation.errors.recordExpiry(down.admission.whyPaused(down).retryAt);
+    const ownMs = ownWaitMs(query, operation);
+    const waitMs = ownMs ?? (isLast && sender !== operation ? 0 : undefined);
+    const down = sender.route.down();
+    if (waitMs === undefined || !down) return;
+    const endAt = isLast && ownMs !== undefined ? nowMs : endOf(query, operation);
+    const isAwaited = !isLast || isOfOutage(errors.lastError);
+    const longestAt = Math.max(endAt, ref.startedAt + operation.policyOf(down).maxPauseMs);
+    const endsAt = isAwaited
+      ? Math.min(longestAt, this.#endsAt(query, operation, 'server-down', endAt, sender))
+      : endAt;
+    if (nowMs + waitMs >= endsAt) errors.recordExpiry(down.admission.whyPaused(down).retryAt);
   }
 
   /**
@@ -79,18 +92,18 @@ export class QueryPauses {
     query: Query,
     operation: Operation,
     reason: PauseReason | undefined,
-    aloneUntil?: number,
+    endAt = endOf(query, operation),
+    sender = operation,
   ): number {
     if (!isTrouble(reason)) return Infinity;
-    const endAt = aloneUntil ?? (retryTimes(query, operation).at(-1) ?? 0) + lastProbeMs;
     if (query.state.data !== undefined) return endAt;
     if (reason === 'rate-limited') return Infinity;
     if (!isShown(query)) return endAt;
     const now = this.#clock.now();
-    if (isOnlyFailure(operation)) return Math.max(endAt, now);
+    if (isOnlyFailure(sender)) return Math.max(endAt, now);
     // At the end of an outage other endpoints are answered first, and this attempt is sent soon after.
-    const brokenAt = this.#byQuery.of(query).recordBroken(isBroken(operation), now);
-    return Math.max(endAt, isBrokenAgain(operation) ? now : brokenAt + releaseMs);
+    const brokenAt = this.#byQuery.of(query).recordBroken(isBroken(sender), now);
+    return Math.max(endAt, isBrokenAgain(sender) ? now : brokenAt + releaseMs);
   }
 
   /** Bounds the pause of a query. */
@@ -111,6 +124,10 @@ export class QueryPauses {
     else this.#limit(query, mayWait ? now + wakeMs : endAt);
   }
 }
+
+/** When React Query alone would have given up. */
+const endOf = (query: Query, operation: Operation): number =>
+  (retryTimes(query, operation).at(-1) ?? 0) + lastProbeMs;
 
 const reasonOf = ({ pauses }: Operation): PauseReason | undefined => pauses.list[0]?.pause.reason;
 

@@ -63,10 +63,13 @@ export function createPersister(shared: PersisterContext, inner?: InnerPersister
     }
     const begun = read(shared, record, inner, queryFn, context, query);
     const { operation } = record;
-    if (!operation || query.state.data === undefined) return begun;
-    if (!waitingWrites.isAny() && !isKeptBack(operation)) return begun;
+    if (!operation) return begun;
+    const mayBeBehind =
+      query.state.data !== undefined && (waitingWrites.isAny() || isKeptBack(operation));
     const again = (): Promise<T> => read(shared, record, inner, queryFn, context, query);
-    return begun.then((data) => readAgain(shared, query, operation, data, again));
+    return begun.then((data) =>
+      mayBeBehind || operation.isSplit ? readAgain(shared, query, operation, data, again) : data,
+    );
   };
   return registerPersister(persister as AnyPersister as SteadyPersister);
 }
@@ -168,7 +171,11 @@ function isBehind(
   return state.data !== undefined && waitingWrites.isAheadOf(operation);
 }
 
-/** Reads data again that were read before a write that waits: a probe may overtake that write. */
+/**
+ * Reads data again that were read before a write that waits, because a probe may overtake that write. Or whose parts are of
+ * two times: a queryFn that makes do with what is answered would leave out the part that has failed as the probe, and
+ * nothing would fetch that again.
+ */
 async function readAgain<T>(
   { byQuery, waitingWrites }: PersisterContext,
   query: Query,
@@ -176,8 +183,10 @@ async function readAgain<T>(
   data: T,
   again: () => Promise<T>,
 ): Promise<T> {
-  if (!waitingWrites.isAheadOf(operation)) return data;
-  if (!(await waitingWrites.letGoFirst(operation))) return data;
+  if (!operation.isSplit) {
+    if (!waitingWrites.isAheadOf(operation)) return data;
+    if (!(await waitingWrites.letGoFirst(operation))) return data;
+  }
   const isIts = byQuery.get(query) === operation && query.state.fetchStatus !== 'idle';
   if (!isIts) return data;
   // React Query's function for all pages would continue behind the last page that it has read, so a new fetch begins.

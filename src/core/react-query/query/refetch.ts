@@ -177,7 +177,7 @@ function fetchOnce(query: Query): Promise<unknown> {
 }
 
 /** Whether the failure is that of an outage: not sent, or no answer of the server itself. A plain 500 is none. */
-function isOfOutage(error: unknown): boolean {
+export function isOfOutage(error: unknown): boolean {
   const { failure, decision } = reportOf(error, 0);
   if (decision?.reason === 'paused-too-long') return true;
   if (failure.kind === 'http') return isUnavailable(failure.status);

@@ -75,3 +75,56 @@ describe.each([
     },
   );
 });
+
+const waits = {
+  "those of React Query's docs": (retry: number) => Math.min(1000 * 2 ** retry, 30_000),
+  'one second': 1000,
+};
+
+const down = (status: number): Response => new Response(null, { status });
+const failures = {
+  500: () => down(500),
+  501: () => down(501),
+  503: () => down(503),
+  nothing: () => {
+    throw new TypeError('Failed to fetch');
+  },
+};
+
+/** The waits, what the server answers for ever, the longest pause, and when the first load of a page tells its failure. */
+const lasting: readonly [keyof typeof waits, keyof typeof failures, number, number][] = [
+  // As React Query alone.
+  ["those of React Query's docs", 500, 60_000, 7200],
+  ["those of React Query's docs", 501, 60_000, 50],
+  ['one second', 500, 60_000, 3200],
+  // An outage may end within the minute for which a first load waits.
+  ["those of React Query's docs", 503, 60_000, 31_300],
+  ["those of React Query's docs", 'nothing', 60_000, 31_300],
+  ['one second', 503, 60_000, 59_998],
+  ['one second', 'nothing', 60_000, 59_998],
+  // No pause of ours, and still as many retries as with React Query alone.
+  ["those of React Query's docs", 503, 0, 7200],
+  ['one second', 503, 2000, 3200],
+];
+
+test.each(lasting)(
+  'a first load with waits of its own (%s) tells that the server answers %s for ever, with pauses of at most %i ms, after %i ms',
+  async (name, kind, maxPauseMs, failedMs) => {
+    const send = async (): Promise<Response> => {
+      await new Promise((come) => setTimeout(come, answerMs));
+      return failures[kind]();
+    };
+    const rig = createRig({ health: {}, fetch: send, policy: { maxPauseMs } });
+    const observer = new QueryObserver(rig.client, {
+      queryKey,
+      queryFn: () => rig.steady.json('http://api.example/list'),
+      retryDelay: waits[name],
+    });
+    let failedAt: number | undefined;
+    observer.subscribe(({ isError }) => {
+      if (isError) failedAt ??= rig.elapsed();
+    });
+    await rig.time.advance(200_000);
+    expect(failedAt).toBe(failedMs);
+  },
+);
