@@ -82,7 +82,7 @@ export class QueryPauses {
     aloneUntil?: number,
   ): number {
     if (!isTrouble(reason)) return Infinity;
-    const endAt = aloneUntil ?? (retryTimes(query, operation).at(-1) ?? 0) + lastProbeMs;
+    const endAt = aloneUntil ?? Math.max(0, ...retryTimes(query, operation)) + lastProbeMs;
     if (query.state.data !== undefined) return endAt;
     if (reason === 'rate-limited') return Infinity;
     if (!isShown(query)) return endAt;
