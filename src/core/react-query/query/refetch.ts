@@ -228,9 +228,9 @@ export function refetchWhenBack(
     const reference = new WeakRef(failed);
     return startAlarm(clock, afterMs + between(random, 0, spreadMs), () => {
       const waiting = reference.deref();
-      if (!waiting) return;
-      refetchIf(waiting, isFailed(waiting));
-      record.refetched = record.operation;
+      if (!waiting || !isFailed(waiting)) return;
+      refetchIf(waiting, true);
+      byQuery.of(waiting).refetched = byQuery.get(waiting);
     });
   };
   const limitedMs = at.admission.origin.limits.until(at) - clock.now();
