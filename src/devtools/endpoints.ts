@@ -69,7 +69,7 @@ export function endpointsOf(
     };
   });
   const isUp = ({ status }: InspectedEndpoint): number => (status === 'up' ? 1 : 0);
-  return endpoints.toSorted((one, other) => isUp(one) - isUp(other));
+  return endpoints.sort((one, other) => isUp(one) - isUp(other));
 }
 
 function statusOf(

@@ -62,7 +62,7 @@ export function viewAt(all: readonly RecordedEvent[], at: number): View {
       else operations.set(name, [event]);
     }
   }
-  return { at, inspection, operations: [...operations.values()].map(viewOf).toReversed(), events };
+  return { at, inspection, operations: [...operations.values()].map(viewOf).reverse(), events };
 }
 
 /** An outbox entry keeps its number across reloads, so its start is part of its name. */

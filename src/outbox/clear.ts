@@ -26,7 +26,7 @@ export class ClearMark {
 
   /** The clear that is under way in this page, or has failed; undefined for none. */
   get(): string | undefined {
-    return this.#open.at(-1);
+    return this.#open[this.#open.length - 1];
   }
 
   /** The same, also of earlier pages and other tabs. Rejects if the caches cannot be read now. */

@@ -1,3 +1,5 @@
+import { refusesSignals } from '../core/lib/clock.ts';
+
 /** Node's built-in modules and versions. */
 interface NodeProcess {
   readonly versions?: { readonly node?: string };
@@ -24,37 +26,23 @@ export function realSetImmediate(): SetImmediate | undefined {
 }
 
 /**
- * Under Vitest 3, jsdom brings its own AbortSignal, which newer versions of Node refuse: each request with a
- * signal ends as a TypeError that looks like a network failure.
+ * MSW 3 opens its sockets with `Promise.withResolvers`, which Node has from version 22, and makes a Request with a signal
+ * for each of them, which newer versions of Node refuse if it is that of jsdom, as under Vitest 3. No request reaches a
+ * handler then, and each ends as `TypeError: fetch failed` without a hint at the cause.
  *
- * @throws Error that says what to install, if this environment cannot send a request with a signal.
- */
-export function requireFetchTakesSignals(operation: string): void {
-  const { process, Request } = globalThis as NodeGlobals & Partial<typeof globalThis>;
-  if (!Request) return;
-  try {
-    void new Request('http://localhost', { signal: new AbortController().signal });
-  } catch {
-    throw new Error(
-      `${operation}: fetch refuses the AbortSignal of this environment, and no request with a signal is sent. jsdom brings its own under Vitest 3, which Node ${process?.versions?.node} does not take. Use Vitest 4 or later, or happy-dom.`,
-    );
-  }
-}
-
-/**
- * MSW 3 opens its sockets with `Promise.withResolvers`, which Node has from version 22. Without it, no
- * request reaches a handler, and each ends as `TypeError: fetch failed` without a hint at the cause.
- *
- * @throws Error that says what to install, if this Node cannot run the installed MSW.
+ * @throws Error that says what to install, if the installed MSW does not run here.
  */
 export function requireMswRuns(operation: string): void {
-  if ('withResolvers' in Promise) return;
+  const isOldNode = !('withResolvers' in Promise);
+  if (!isOldNode && !refusesSignals()) return;
   const { process } = globalThis as NodeGlobals;
   const node = process?.versions?.node;
   const major = mswMajor(process);
   if (node === undefined || major === undefined || major < 3) return;
   throw new Error(
-    `${operation}: MSW ${major} needs Node 22.12 or later, and this is Node ${node}, where it answers no request. Run the tests on Node 22.12 or later, or install msw@2.`,
+    isOldNode
+      ? `${operation}: MSW ${major} needs Node 22.12 or later, and this is Node ${node}, where it answers no request. Run the tests on Node 22.12 or later, or install msw@2.`
+      : `${operation}: MSW ${major} answers no request here, because Node ${node} refuses the AbortSignal of this environment, as that of jsdom under Vitest 3. Use Vitest 4 or later, happy-dom, or msw@2.`,
   );
 }
 

@@ -14,7 +14,7 @@ import {
   stepToNextTimer,
   virtualMethods,
 } from './fake-timers.ts';
-import { requireFetchTakesSignals, requireMswRuns } from './runtime.ts';
+import { requireMswRuns } from './runtime.ts';
 import { type Act, runUntilIdle } from './run-until-idle.ts';
 
 /** Options of {@link virtualTime}. */
@@ -75,8 +75,7 @@ const latestTime = 8.64e15;
  * worker, and nothing shows when they have arrived. Everything else works in browsers, too.
  *
  * @param vi - The `vi` of Vitest 3, 4 or 5, or the `jest` of Jest 30.
- * @throws Error if fake timers are on already, or if this environment cannot run the MSW
- * that is installed, or refuses requests with an AbortSignal.
+ * @throws Error if fake timers are on already, or if the MSW that is installed does not run here.
  * @throws TypeError if `startAt` is not a valid time.
  *
  * @example
@@ -133,7 +132,6 @@ export function virtualTime(vi: FakeTimers, options: VirtualTimeOptions = {}): V
     reject('virtualTime', 'startAt', startAt, 'a time: epoch milliseconds or a valid Date');
   }
   requireMswRuns('virtualTime');
-  requireFetchTakesSignals('virtualTime');
   if (areFake(vi)) {
     throw new Error(
       'virtualTime: fake timers are on already. Call restore() on the earlier virtual time, in afterEach for example, and do not call useFakeTimers() beside it.',

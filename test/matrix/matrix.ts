@@ -37,16 +37,15 @@ function runNode(node: string, args: readonly string[], cwd: string): Promise<Ru
 }
 
 const errors = {
-  msw: /MSW 3 needs Node 22\.12 or later, and this is Node 20\.\d+\.\d+, where it answers no request/,
-  signal:
-    /fetch refuses the AbortSignal of this environment, .* Use Vitest 4 or later, or happy-dom/,
+  node: /MSW 3 needs Node 22\.12 or later, and this is Node 20\.\d+\.\d+, where it answers no request/,
+  signal: /MSW 3 answers no request here, .* Use Vitest 4 or later, happy-dom, or msw@2/,
 };
 
 /** The error that a cell ends with, where the runner, the DOM, Node and MSW do not fit together. */
 function errorOf(runner: Runner, dom: Dom, node: string, msw: string): RegExp | undefined {
-  const isOldNode = node.startsWith('20.');
-  if (isOldNode && msw.startsWith('3.')) return errors.msw;
-  return runner.folder === 'vitest-3' && dom === 'jsdom' && !isOldNode ? errors.signal : undefined;
+  if (!msw.startsWith('3.')) return undefined;
+  if (node.startsWith('20.')) return errors.node;
+  return runner.folder === 'vitest-3' && dom === 'jsdom' ? errors.signal : undefined;
 }
 
 /** What a cell of the table says of a run. */

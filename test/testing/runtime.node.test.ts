@@ -30,7 +30,7 @@ describe('where MSW 3 answers no request', () => {
   });
 });
 
-test('where fetch refuses the AbortSignal of the environment, virtual time says so', () => {
+test('where MSW 3 cannot make its requests, because fetch refuses the signals of the environment, virtual time says so', () => {
   vi.stubGlobal(
     'AbortController',
     class {
@@ -40,7 +40,7 @@ test('where fetch refuses the AbortSignal of the environment, virtual time says 
   onTestFinished(() => void vi.unstubAllGlobals());
   expect(() => virtualTime(vi)).toThrow(
     new Error(
-      `virtualTime: fetch refuses the AbortSignal of this environment, and no request with a signal is sent. jsdom brings its own under Vitest 3, which Node ${process.versions.node} does not take. Use Vitest 4 or later, or happy-dom.`,
+      `virtualTime: MSW 3 answers no request here, because Node ${process.versions.node} refuses the AbortSignal of this environment, as that of jsdom under Vitest 3. Use Vitest 4 or later, happy-dom, or msw@2.`,
     ),
   );
   expect(vi.isFakeTimers()).toBe(false);

@@ -1,5 +1,6 @@
 import { inDevelopment } from '../lib/development.ts';
 import { discard } from '../lib/discard.ts';
+import { isPromise } from '../lib/timer.ts';
 import { readPassed } from '../operation/error-info.ts';
 import { recordRequest } from '../operation/warn-of-loop.ts';
 import { type AnswerFailure, failures } from '../policy/outcome.ts';
@@ -100,7 +101,7 @@ async function send(
       // The session may have ended meanwhile. Then a request is not sent again after a 401.
       request.endSession();
       const admitting = context.admit(request);
-      const sending = admitting instanceof Promise ? await admitting : admitting;
+      const sending = isPromise(admitting) ? await admitting : admitting;
       attempt = new Attempt(context, request, init, sending);
       // A listener that was told of its turn may have aborted the request.
       throwIfAborted(request);
@@ -111,7 +112,7 @@ async function send(
       }
       const response = await transmit(attempt);
       const classified = classify(attempt, response);
-      const failure = classified instanceof Promise ? await classified : classified;
+      const failure = isPromise(classified) ? await classified : classified;
       const recovery = failure && (await recover(attempt, response, failure));
       if (!recovery) {
         if (hasProblem(request, response, failure))

@@ -311,7 +311,9 @@ export class ActionForm {
    * content is another submission.
    */
   #freshen(key: string, content: string): string {
-    const sent = this.#read().used.findLast(([used]) => used === key);
+    const sent = this.#read()
+      .used.filter(([used]) => used === key)
+      .pop();
     return !sent || sent[1] === content ? key : dateKey(createIdempotencyKey(), systemNow());
   }
 

@@ -81,7 +81,7 @@ export class FormObserver {
   ): Promise<unknown> {
     const promise = this.#observer.mutate(variables);
     const all = this.#client.getMutationCache().getAll();
-    this.#newest = all.findLast(({ options }) => options.mutationFn === mutationFn);
+    this.#newest = all.filter(({ options }) => options.mutationFn === mutationFn).pop();
     if (this.#newest) prepare(recordOf(this.#newest));
     return promise;
   }

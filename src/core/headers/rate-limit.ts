@@ -99,7 +99,7 @@ export function readRateLimit(
     all
       // Comparisons with NaN are false, so a missing or invalid value is never taken.
       .filter(({ remaining, resetAt }) => remaining < Infinity && resetAt > nowMs)
-      .toSorted((one, other) => one.remaining - other.remaining || other.resetAt - one.resetAt)[0]
+      .sort((one, other) => one.remaining - other.remaining || other.resetAt - one.resetAt)[0]
   );
 }
 
@@ -215,10 +215,10 @@ export function rateLimitFields(
 }
 
 function check(given: DeclaredRateLimit | RateLimitDialect): void {
-  if (Object.hasOwn(Object(given) as object, 'dialect')) {
+  if ('dialect' in Object(given)) {
     const { dialect } = given as RateLimitDialect;
     checkNames('rateLimitFields', given, ['dialect']);
-    if (!Object.hasOwn(dialects, dialect))
+    if (!Object.keys(dialects).includes(dialect))
       reject('rateLimitFields', 'dialect', dialect, `one of ${Object.keys(dialects).join(', ')}`);
     return;
   }

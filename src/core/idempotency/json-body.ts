@@ -40,7 +40,7 @@ export function insertBodyText(body: FixedBody, path: string, value: string): st
     content = inner;
   }
   const [name, ...inner] = names.slice(depth) as [string, ...string[]];
-  if (!isObject(content) || Object.hasOwn(content, name)) return refuseBody(path);
+  if (!isObject(content) || Object.keys(content).includes(name)) return refuseBody(path);
   const text = body as string;
   const { openAt } = locate(text, names);
   const member = inner.reduceRight<unknown>((last, one) => ({ [one]: last }), value);

@@ -1,3 +1,5 @@
+import { inDevelopment } from './development.ts';
+
 /** The source of time. Every part of Steadfetch takes it as an argument. */
 export interface Clock {
   /**
@@ -45,7 +47,26 @@ export const systemClock: Clock & Required<Pick<Clock, 'elapsedMs'>> = {
 export type Transport = typeof fetch;
 
 /** The `fetch` of this environment. It is looked up at every call, so a test may mock it at any time. */
-export const systemTransport: Transport = (input, init) => fetch(input, init);
+export const systemTransport: Transport = (input, init) =>
+  fetch(input, inDevelopment(() => withoutRefusedSignal(init)) ?? init);
+
+/**
+ * Only in tests: the init without its signal, if fetch refuses it. An app that passes no signal is answered there, so it is
+ * answered with ours, too. Only the server does not see an abort.
+ */
+const withoutRefusedSignal = (init: RequestInit | undefined): RequestInit | undefined =>
+  refusesSignals() ? { ...init, signal: null } : init;
+
+/** Whether fetch refuses the signals of its own environment, as Node's refuses those of jsdom. */
+export function refusesSignals(): boolean {
+  const { Request } = globalThis as Partial<typeof globalThis>;
+  try {
+    if (Request) void new Request('http://localhost', { signal: new AbortController().signal });
+    return false;
+  } catch {
+    return true;
+  }
+}
 
 /** The randomness of this environment. */
 export const systemRandom: Random = () => Math.random();

@@ -68,7 +68,7 @@ export function canonicalise(payload: unknown): Canonical {
     if (!isPlain || name !== 'Object') refuse(path, inDevelopment(() => classOf(value)) ?? name);
     const entries = Object.entries(value).filter(([, part]) => part !== undefined);
     const pairs = entries
-      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .sort(([one], [other]) => (one < other ? -1 : 1))
       .map(([key, part]) => `${JSON.stringify(key)}:${write(part, `${path}.${key}`)}`);
     return `{${pairs.join()}}`;
   };

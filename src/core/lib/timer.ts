@@ -82,6 +82,12 @@ export function sleep(
 }
 
 /**
+ * Whether a value must be awaited. Never `instanceof Promise`: zone.js, as of OpenTelemetry's `context-zone`, and polyfills
+ * replace that class, and async functions return the platform's.
+ */
+export const isPromise = <T>(value: T | Promise<T>): value is Promise<T> => 'then' in Object(value);
+
+/**
  * Settles as `begun` does, or rejects with the reason of the signal as soon as that is aborted: also where
  * `begun` ignores the signal. A value that comes too late is passed to `discardLate`.
  */

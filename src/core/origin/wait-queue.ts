@@ -324,6 +324,6 @@ export class Refusals {
   endsFrom({ endpoint, retriesAt }: Pick<Ask, 'endpoint' | 'retriesAt'>, now: number): number {
     const refusedAt = this.#refusedAt.get(endpoint) ?? -Infinity;
     if (now - refusedAt >= forgetMs) return now;
-    return Math.max(refusedAt + gapMs, retriesAt?.at(-1) ?? 0);
+    return Math.max(refusedAt + gapMs, ...(retriesAt ?? []));
   }
 }

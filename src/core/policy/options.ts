@@ -222,7 +222,7 @@ function isUsable(name: string, value: unknown): boolean {
       ? isNumber(value) || (isTimeout && isNumber(headersMs) && isNumber(bodyIdleMs))
       : name === 'shouldRetry'
         ? typeof value === 'function'
-        : Object.hasOwn(choices, name) && choices[name]?.includes(value as string);
+        : choices[name]?.includes?.(value as string);
   return isRight || reportOnce(name);
 }
 

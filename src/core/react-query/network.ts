@@ -170,7 +170,7 @@ function feedOnlineManager(connectivity: Connectivity, hint: Hint): () => void {
     if (at < 0) return;
     const wasNewest = at === feeders.length - 1;
     feeders.splice(at, 1);
-    const next = feeders.at(-1);
+    const next = feeders[feeders.length - 1];
     if (!wasNewest) return;
     if (next) return listenTo(next);
     onlineManager.setEventListener((setOnline) => {

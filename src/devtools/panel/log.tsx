@@ -26,7 +26,7 @@ export function Log({
   const lines = logged
     .map((event, index) => ({ key: `${index} ${event.at}`, event, text: lineOf(event) }))
     .filter(({ event, text }) => `${event.type} ${text}`.toLowerCase().includes(wanted))
-    .toReversed();
+    .reverse();
   return (
     <>
       <div className="bar">

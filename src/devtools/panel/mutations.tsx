@@ -18,7 +18,7 @@ export function Mutations({
   readonly onMessage: (text: string) => void;
 }): ReactElement {
   const outbox = live.outbox();
-  const mutations = live.client.getMutationCache().getAll().toReversed().slice(0, mostShown);
+  const mutations = live.client.getMutationCache().getAll().slice(-mostShown).reverse();
   if (!outbox && mutations.length === 0)
     return (
       <Empty title="No mutation yet">

@@ -117,7 +117,7 @@ function useShown(
   useReplay(replay, setReplay, now);
   const events = replay?.events ?? recorded;
   // Events within the current second are shown at once.
-  const at = replay?.at ?? Math.max(now, recorded.at(-1)?.at ?? 0);
+  const at = replay?.at ?? Math.max(now, recorded[recorded.length - 1]?.at ?? 0);
   const view = useMemo(() => viewAt(events, at), [events, at]);
   return { now, view, inspection: replay ? view.inspection : inspectOrigins(instance) };
 }
@@ -156,7 +156,7 @@ function TabList({
   const onKeyDown = ({ key, currentTarget }: KeyboardEvent<HTMLElement>): void => {
     const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0;
     if (step === 0) return;
-    const next = names.at((names.indexOf(selected) + step) % names.length) ?? selected;
+    const next = names[(names.indexOf(selected) + step + names.length) % names.length] ?? selected;
     onSelect(next);
     currentTarget.querySelector<HTMLElement>(`[data-name=${next}]`)?.focus();
   };
@@ -225,7 +225,12 @@ function Content({
           onMessage={onMessage}
           onClear={isReplay ? undefined : live.recorder.clear}
           onImport={(events, file) =>
-            onImport({ events, name: file, at: events.at(-1)?.at ?? 0, isRunning: false })
+            onImport({
+              events,
+              name: file,
+              at: events[events.length - 1]?.at ?? 0,
+              isRunning: false,
+            })
           }
         />
       );
@@ -243,7 +248,7 @@ function useReplay(
     const passedMs = now - last.current;
     last.current = now;
     if (!replay?.isRunning || passedMs <= 0 || passedMs > 5000) return;
-    const endsAt = replay.events.at(-1)?.at ?? 0;
+    const endsAt = replay.events[replay.events.length - 1]?.at ?? 0;
     const at = Math.min(endsAt, replay.at + passedMs);
     setReplay({ ...replay, at, isRunning: at < endsAt });
     // Runs when the time changes, and for no other reason.
@@ -260,7 +265,7 @@ function ReplayBar({
 }): ReactElement {
   const { events, name, at, isRunning } = replay;
   const from = events[0]?.at ?? 0;
-  const to = events.at(-1)?.at ?? 0;
+  const to = events[events.length - 1]?.at ?? 0;
   return (
     <div className="bar replay">
       <b>Replay of {name}</b>

@@ -47,7 +47,7 @@ export function asTest({ label, events }: OperationView): string | undefined {
   return `import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
 import { createSteadfetch, retry } from 'steadfetch';
-import { ${[...used].toSorted().join(', ')} } from 'steadfetch/testing';
+import { ${[...used].sort().join(', ')} } from 'steadfetch/testing';
 import { expect, test, vi } from 'vitest';
 
 test(${quoted(`${label} succeeds in spite of its failures`)}, async () => {
@@ -140,7 +140,7 @@ function policyOf(events: readonly OperationEvent[]): string {
       if (
         level !== 'the default' &&
         value !== 'a function' &&
-        Object.hasOwn(presets.interactive, name)
+        Object.keys(presets.interactive).includes(name)
       )
         set.set(name, valueOf(value));
   }

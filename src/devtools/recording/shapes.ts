@@ -137,9 +137,9 @@ const ofState: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
 export function isEvent(value: unknown): boolean {
   const { type } = Object(value) as { readonly type?: unknown };
   const name = String(type);
-  if (Object.hasOwn(ofState, name)) return record({ at: number, ...ofState[name] })(value);
+  if (Object.keys(ofState).includes(name)) return record({ at: number, ...ofState[name] })(value);
   return (
-    Object.hasOwn(ofOperation, name) &&
+    Object.keys(ofOperation).includes(name) &&
     record({ at: number, operation, ...ofOperation[name] })(value)
   );
 }

@@ -135,7 +135,7 @@ export class OwnedEntries {
     for (const { lane: name, due, nextAt = Infinity } of found) {
       // A change that was announced during the read may be missing.
       const known = new Set([...(before.get(name)?.seqs ?? []), ...due]);
-      const seqs = [...known].filter((seq) => !running.has(seq)).toSorted((a, b) => a - b);
+      const seqs = [...known].filter((seq) => !running.has(seq)).sort((a, b) => a - b);
       this.#lanes.set(name, { name, seqs, hasMore: due.length === limit, nextAt });
     }
   }
@@ -146,7 +146,7 @@ export class OwnedEntries {
     const { seqs, hasMore, nextAt } = this.#lanes.get(name) ?? none;
     const isDue = nextRetryAt <= nowMs;
     // Behind a page with more entries, it is read in its turn.
-    if (isDue && !(hasMore && seq > (seqs.at(-1) ?? 0))) insertSorted(seqs, seq);
+    if (isDue && !(hasMore && seq > (seqs[seqs.length - 1] ?? 0))) insertSorted(seqs, seq);
     const next = isDue ? nextAt : Math.min(nextAt, nextRetryAt);
     this.#lanes.set(name, { name, seqs, hasMore, nextAt: next });
   }

@@ -27,7 +27,7 @@ async function lastOf(tx: Transaction, thing: string): Promise<Row | undefined> 
   const made = maker === undefined ? undefined : await rowByKey(tx, maker);
   return [made, ...changes]
     .filter((row) => row !== undefined)
-    .toSorted((one, other) => other.seq - one.seq)[0];
+    .sort((one, other) => other.seq - one.seq)[0];
 }
 
 /** Surely nothing of it was sent. */

@@ -59,7 +59,7 @@ async function childrenOf(tx: Transaction, parent: Row): Promise<readonly Row[]>
   const found = new Map<number, Row>();
   for (const key of keysOf(parent))
     for (const child of await tx.rows('parents', [key])) found.set(child.seq, child);
-  return [...found.values()].toSorted((one, other) => one.seq - other.seq);
+  return [...found.values()].sort((one, other) => one.seq - other.seq);
 }
 
 async function follow(

@@ -168,7 +168,7 @@ export function joinRows(disk: Transaction, page: Transaction, isOfPage: boolean
 
 /** Of an index with several keys to a row, one key is read at a time: then the places are the order. */
 const sortBy = (index: Index, rows: readonly Row[]): Row[] =>
-  rows.toSorted(
+  [...rows].sort(
     (one, other) =>
       (isMulti(index) ? 0 : compare(keyOf(one, index), keyOf(other, index))) || one.seq - other.seq,
   );

@@ -305,7 +305,7 @@ export class RowStore {
         isAnyMoved ||= at <= from;
       }
       // Those that were moved are no longer in the range.
-      if (!isAnyMoved) from = page.at(-1)?.nextRetryAt ?? Infinity;
+      if (!isAnyMoved) from = page[page.length - 1]?.nextRetryAt ?? Infinity;
       return page.length === pageSize;
     };
     while (await this.#ifOwned(fence, false, wakePage));
@@ -376,7 +376,11 @@ export class RowStore {
   /** The same, to the last, of which a page is read at a time. */
   async *all(key: RowKey, index?: RowIndex): AsyncGenerator<Row> {
     let page: readonly Row[] | undefined;
-    for (let from = 0; (page?.length ?? pageSize) === pageSize; from = page.at(-1)?.seq ?? 0) {
+    for (
+      let from = 0;
+      (page?.length ?? pageSize) === pageSize;
+      from = page?.[page.length - 1]?.seq ?? 0
+    ) {
       page = await this.list(key, from, pageSize, index);
       yield* page;
     }

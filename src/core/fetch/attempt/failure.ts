@@ -1,4 +1,4 @@
-import { untilAborted } from '../../lib/timer.ts';
+import { isPromise, untilAborted } from '../../lib/timer.ts';
 import { inDevelopment } from '../../lib/development.ts';
 import { shown, toUrl } from '../../lib/input/url.ts';
 import { warn } from '../../lib/input/warn.ts';
@@ -225,10 +225,9 @@ export async function recoverRejection(
   }
   const asked = signal.aborted ? undefined : refusalOf(attempt, cause, wasSpent, reports);
   // The time limit also holds for the file that is read meanwhile.
-  const refusal =
-    asked instanceof Promise
-      ? await untilAborted(attempt.signal, asked).catch(() => undefined)
-      : asked;
+  const refusal = isPromise(asked)
+    ? await untilAborted(attempt.signal, asked).catch(() => undefined)
+    : asked;
   attempt.end();
   throw refusal && !attempt.isAborted
     ? recordFailure(attempt, refusal.error, failures.invalid)

@@ -323,7 +323,8 @@ type Readers = Readonly<Record<ReaderName, unknown>>;
 /** The platform's own readers of an answer. An interceptor, a proxy or a subclass may have overridden them. */
 function readersBeneath(given: object): Readers {
   let at: object | null = given;
-  while (at && !Object.hasOwn(at, 'status')) at = Object.getPrototypeOf(at) as object | null;
+  while (at && !Object.getOwnPropertyDescriptor(at, 'status'))
+    at = Object.getPrototypeOf(at) as object | null;
   return (at ?? given) as Readers;
 }
 

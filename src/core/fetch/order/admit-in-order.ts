@@ -1,5 +1,6 @@
 import { inDevelopment } from '../../lib/development.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { isPromise } from '../../lib/timer.ts';
 import { originOf, shown } from '../../lib/input/url.ts';
 import { warn } from '../../lib/input/warn.ts';
 import { createError, NotSentError } from '../../operation/errors.ts';
@@ -47,7 +48,7 @@ export function admitInOrder(context: OrderContext, admit: Admit): Admit {
     };
     if (!request.signal?.aborted && obstacle() !== undefined) return admitLater(request, endAt);
     const admitted = admit(request);
-    if (!(admitted instanceof Promise)) return admitted && begin(admitted);
+    if (!isPromise(admitted)) return admitted && begin(admitted);
     const reason = whyPaused(request);
     const isCut = reason === 'offline' || reason === 'server-down';
     return isCut ? goFirst(context, request, admitted, begin) : admitted.then(begin);

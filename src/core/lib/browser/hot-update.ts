@@ -49,7 +49,7 @@ const groupsOf = (pattern: RegExp, line = ''): Partial<Record<string, string>> =
 
 /** Vite gives each version of a module its own address: `?t=` and the time of the edit. */
 function ofVite(lines: readonly string[]): Module {
-  const { path, query = '' } = groupsOf(position, lines.at(-1));
+  const { path, query = '' } = groupsOf(position, lines[lines.length - 1]);
   return { path, version: /[?&]t=(\d+)/.exec(query)?.[1] ?? '' };
 }
 
@@ -59,7 +59,10 @@ const body = /^\s*(?:at )?(?<path>[^\s@]+\.[cm]?[jt]sx?)(?: \(|@)/;
 /** webpack evaluates all versions of a module at one address, each in a compilation with its own hash. */
 function ofWebpack(lines: readonly string[], version: string): Module {
   const end = lines.findIndex((line) => line.includes('__webpack_require__'));
-  const line = lines.slice(0, Math.max(0, end)).findLast((one) => body.test(one));
+  const line = lines
+    .slice(0, Math.max(0, end))
+    .filter((one) => body.test(one))
+    .pop();
   return { path: groupsOf(body, line)['path'], version };
 }
 
@@ -101,7 +104,7 @@ export function replaceEarlier(one: Disposable, onUse: (act: () => void) => void
   const before = madeBy.get(path) ?? [];
   // The code of the first version may run again after it was replaced. Objects from that run belong to the
   // newest version.
-  const version = own || before.at(-1)?.version;
+  const version = own || before[before.length - 1]?.version;
   madeBy.set(path, [...before, { one, version }]);
   const isOwn = (made: Made): boolean => made.version === version;
   const endEarlier = (thanMs: number): void => {

@@ -11,7 +11,7 @@ export function findMeant(
   elsewhere: Elsewhere,
   isStrict: boolean,
 ): string | undefined {
-  if (Object.hasOwn(elsewhere, name)) return elsewhere[name];
+  if (Object.keys(elsewhere).includes(name)) return elsewhere[name];
   const own = nearest(name, names, isStrict);
   const other = nearest(name, Object.keys(elsewhere), isStrict);
   if (other !== undefined && (own === undefined || other.distance < own.distance))
@@ -39,12 +39,12 @@ function nearest(wrong: string, names: readonly string[], isStrict: boolean): Ne
       ({ name, distance }) =>
         distance <= Math.max(2, (isStrict ? 0.3 : 0.45) * Math.max(name.length, wrong.length)),
     )
-    .toSorted((one, other) => one.distance - other.distance)[0];
+    .sort((one, other) => one.distance - other.distance)[0];
 }
 
 /** Whether one contains the other, and is at least half as long. */
 function isMostOf(one: string, other: string): boolean {
-  const [short = '', long = ''] = [one, other].toSorted((a, b) => a.length - b.length);
+  const [short = '', long = ''] = [one, other].sort((a, b) => a.length - b.length);
   return long.includes(short) && short.length * 2 >= long.length;
 }
 
@@ -59,5 +59,5 @@ function distanceOf(from: string, to: string): number {
     }
     row = next;
   }
-  return row.at(-1) ?? 0;
+  return row[to.length] ?? 0;
 }

@@ -16,6 +16,8 @@ const lastBackgroundGap = [20_000, 40_000] as const;
 /** While no request waits and a user sees a failure, the gap is the length of the outage, within these bounds. */
 const shortestIdleMs = 5000;
 const longestIdleMs = 30_000;
+/** A failure that was seen for so long is probed no more: nothing of ours repeats for ever. */
+const longestSeenMs = 12 * 3_600_000;
 /** After this time without an answer to a probe, the next one may be sent. */
 const longestProbeMs = 15_000;
 /** The last probe is sent this long before a wait expires. More of them would keep a recovering server down. */
@@ -141,12 +143,13 @@ export class ProbeSchedule {
     const now = this.#clock.now();
     const [leastMs, mostMs] = backgroundGaps[this.#count++] ?? lastBackgroundGap;
     const share = this.#random();
-    const idleMs = Math.min(longestIdleMs, Math.max(shortestIdleMs, now - this.#beganAt));
+    const outageMs = now - this.#beganAt;
+    const idleMs = Math.min(longestIdleMs, Math.max(shortestIdleMs, outageMs));
     this.#probe = undefined;
     this.#plan = {
       foregroundAt: Math.max(now, foregroundAt),
       backgroundAt: now + leastMs + share * (mostMs - leastMs),
-      idleAt: now + idleMs * (0.75 + share / 2),
+      idleAt: outageMs < longestSeenMs ? now + idleMs * (0.75 + share / 2) : Infinity,
     };
     this.promisedAt = Infinity;
   }

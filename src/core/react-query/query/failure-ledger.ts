@@ -90,9 +90,9 @@ export class FailureLedger {
     if (mutations.length === 0) return undefined;
     const now = this.#clock.now();
     // The latest, because an earlier one more likely belongs to a mutation that is paused.
-    const operation = mutations.findLast(
-      (one) => isIt(one) && (one.errors.decision?.retryAt ?? now) <= now,
-    );
+    const operation = mutations
+      .filter((one) => isIt(one) && (one.errors.decision?.retryAt ?? now) <= now)
+      .pop();
     if (operation?.phase.kind === 'waiting') operation.next();
     return operation;
   }

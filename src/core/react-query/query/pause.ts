@@ -127,7 +127,7 @@ export class QueryPauses {
 
 /** When React Query alone would have given up. */
 const endOf = (query: Query, operation: Operation): number =>
-  (retryTimes(query, operation).at(-1) ?? 0) + lastProbeMs;
+  Math.max(0, ...retryTimes(query, operation)) + lastProbeMs;
 
 const reasonOf = ({ pauses }: Operation): PauseReason | undefined => pauses.list[0]?.pause.reason;
 

@@ -19,6 +19,8 @@ export interface ShownFallback {
 export class QueryRecord {
   /** The newest operation. */
   operation: Operation | undefined;
+  /** The operation that was begun because a limit was over: it is not fetched again after another one. */
+  refetched: Operation | undefined;
   fallback: ShownFallback | undefined;
   /** React Query's promise of the fetch that the operation is. The state of a query is no proof: `hydrate`, devtools and other tabs overwrite it. */
   #fetch: Query['promise'];

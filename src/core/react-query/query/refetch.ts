@@ -228,13 +228,20 @@ export function refetchWhenBack(
     const reference = new WeakRef(failed);
     return startAlarm(clock, afterMs + between(random, 0, spreadMs), () => {
       const waiting = reference.deref();
-      if (waiting) refetchIf(waiting, isFailed(waiting));
+      if (!waiting || !isFailed(waiting)) return;
+      refetchIf(waiting, true);
+      byQuery.of(waiting).refetched = byQuery.get(waiting);
     });
   };
   const limitedMs = at.admission.origin.limits.until(at) - clock.now();
   if (operation.route.down())
     watchRecovery(query, operation, byQuery, isFailed, (failed) => void refetchSoon(failed));
-  else if (limitedMs > 0 && limitedMs <= maxLimitMs && !isServer()) {
+  else if (
+    limitedMs > 0 &&
+    limitedMs <= maxLimitMs &&
+    record.refetched !== operation &&
+    !isServer()
+  ) {
     const setAlarm = refetchSoon(query, limitedMs);
     record.watch(() => setAlarm(Infinity));
   }
