@@ -1,5 +1,8 @@
 import { sizeOf, unknownBytes } from '../../lib/body-parts.ts';
-import type { Attempt } from './attempt.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Operations } from '../../operation/operations.ts';
+import type { SteadyRequest } from '../request.ts';
+import type { Sending } from './sending.ts';
 import { defaultTimeoutMs, type Policy } from '../../policy/options.ts';
 
 /** A body up to this size is one packet, and adds nothing to the limit. */
@@ -32,8 +35,15 @@ export interface Limited {
 
 type Limits = Pick<Policy, 'timeout' | 'uploadBytesPerSecond'>;
 
-/** Reads the facts of an attempt that is about to be sent. */
-export function limitedOf({ context, request, sending }: Attempt): Limited {
+/** An attempt that is about to be sent. */
+interface Beginning {
+  readonly context: { readonly clock: Clock; readonly operations: Operations };
+  readonly request: SteadyRequest;
+  readonly sending: Sending | undefined;
+}
+
+/** Reads the facts of an attempt. */
+export function limitedOf({ context, request, sending }: Beginning): Limited {
   const { operation, admission, endpoint } = request;
   const { retriedFor } = operation.errors;
   const isTrial = sending?.permit.isTrial;
