@@ -119,8 +119,8 @@ describe('the shape of an act', () => {
           /\n\| Steadfetch \| all \| 870 [^]*\n\| React Query \| all \| 594 /,
         ],
         [
-          /^46 kB.*63 kB/,
-          /with `useRetryStatus` and `useCountdown` \| [^|]* \| 46 [^]*`useSafeSubmit` \| [^|]* \| 63 /,
+          /^47 kB.*64 kB/,
+          /with `useRetryStatus` and `useCountdown` \| [^|]* \| 47 [^]*`useSafeSubmit` \| [^|]* \| 64 /,
         ],
       ] as const;
       expect(proofs).toHaveLength(said.length);
