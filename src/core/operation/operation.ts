@@ -147,12 +147,13 @@ export class Operation {
     return this.ref.kind === 'query' && this.#isSpent(0);
   }
   /** True for a query or a mutation that makes no attempt after this one, if it fails. */
-  get isAtLast(): boolean {
-    return this.ref.kind !== 'call' && this.#isSpent(this.attempt - 1 - this.errors.trials);
+  isAtLast(request: RequestFacts): boolean {
+    const retries = this.attempt - 1 - this.errors.trials;
+    return this.ref.kind !== 'call' && this.#isSpent(retries, request);
   }
   /** Whether no retry is left after so many, for an operation that waits for its server. */
-  #isSpent(retries: number): boolean {
-    const { maxRetries, whenDown } = this.policyOf();
+  #isSpent(retries: number, request?: RequestFacts): boolean {
+    const { maxRetries, whenDown } = this.policyOf(request);
     return retries >= maxRetries && whenDown === 'pause';
   }
 

@@ -81,8 +81,9 @@ async function openAfter(
   statuses: readonly number[],
   answersMs: number,
   own: Partial<QueryObserverOptions>,
+  config: Parameters<typeof createRig>[0] = {},
 ) {
-  const rig = createRig({ health: {} });
+  const rig = createRig({ health: {}, ...config });
   const hanging = Array.from({ length: 9 }, () => ({ status: 200, afterMs: answersMs }));
   rig.server.plan('/a', ...statuses.map((status) => ({ status })), ...hanging);
   const observer = new QueryObserver(rig.client, {
@@ -129,6 +130,11 @@ test.each([15_000, 25_000, 59_000])(
     expect(await loaded).toBe(answersMs);
   },
 );
+
+test('so does one whose API has no retries', async () => {
+  const apis = [{ match: 'http://api.example', policy: { maxRetries: 0 } }];
+  expect(await openAfter([], 12_000, {}, { apis })).toEqual(['success', 12_000]);
+});
 
 const paths = [...'abcdefg'].map((name) => `/${name}`);
 

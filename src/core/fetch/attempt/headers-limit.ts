@@ -57,7 +57,8 @@ export function limitedOf({ context, request, sending }: Beginning): Limited {
     isOfQuery: isOfQuery || operation.ref.kind === 'query',
     timeouts: isSearching ? 0 : retriedFor.filter((reason) => reason === 'timeout').length,
     usualMs: admission?.origin.latency.usual.get(endpoint),
-    leftMs: operation.isAtLast && !isTrial ? operation.dueAt(request) - context.clock.now() : 0,
+    leftMs:
+      operation.isAtLast(request) && !isTrial ? operation.dueAt(request) - context.clock.now() : 0,
     factor: operation.given.timeoutFactor,
   };
 }
