@@ -172,6 +172,9 @@ export function cacheModeOf(
   return isAgain && own === 'default' ? 'no-cache' : undefined;
 }
 
+/** Headers that name one sending of a request: an id for logs, a trace, a time. */
+const ofOneSending = /trace|baggage|timestamp|(request|correlation)-?id/;
+
 /** Equal for two requests of an operation that may have the same answer. Undefined if their bodies cannot be compared. */
 export function identityOf(
   { passed, name, operation }: Addressed,
@@ -183,7 +186,7 @@ export function identityOf(
   return JSON.stringify([
     operation.ref.id,
     name,
-    [...readHeaders(passed, init)],
+    [...readHeaders(passed, init)].filter(([header]) => !ofOneSending.test(header)),
     body,
     credentials,
   ]);

@@ -60,7 +60,7 @@ export interface PolicyOptions {
   /**
    * How long one attempt waits for its headers, and then for each next part of its body, in milliseconds. The
    * wait for the headers is doubled after the first and the second attempt of the operation that was too late, and
-   * then as at first; only that of an upload stays long. In a query a number also gives the body longer after such
+   * then as at first; only that of an upload stays long. A number also gives the body longer after such
    * attempts. By default it is 60000 for a write that may not be sent twice.
    * @default 10000
    */

@@ -4,7 +4,7 @@ import { presets } from '../../../src/core/policy/options.ts';
 
 const { interactive, critical, background } = presets;
 
-const repeated = { isRepeated: true, isOfQuery: false, usualMs: undefined, leftMs: 0, factor: 1 };
+const repeated = { isRepeated: true, usualMs: undefined, leftMs: 0, factor: 1 };
 
 /** The limits of the first attempts of an operation, in milliseconds, each of which is late. */
 const limits = (policy: typeof interactive, bytes = 0): readonly number[] =>

@@ -81,6 +81,23 @@ describe('its answer is used', () => {
     expect([seen.at, rig.server.times()]).toEqual([15_000, [0, 10_500]]);
   });
 
+  test.each([
+    'X-Request-Id',
+    'x-correlation-id',
+    'traceparent',
+    'sentry-trace',
+    'baggage',
+    'X-B3-TraceId',
+    'X-Timestamp',
+  ])('although %s is another for each attempt', async (name) => {
+    const rig = createRig({ health: {} });
+    rig.server.plan('/a', ...Array<Plan>(10).fill(after(15_000)));
+    let attempt = 0;
+    const { seen } = show(rig, () => rig.steady.json(url, { headers: { [name]: `${++attempt}` } }));
+    await rig.time.advance(60_000);
+    expect(seen.at).toBe(15_000);
+  });
+
   test('for each of two requests of a queryFn', async () => {
     const rig = createRig({ health: {} });
     for (const path of ['/a', '/b']) rig.server.plan(path, ...Array<Plan>(10).fill(after(15_000)));

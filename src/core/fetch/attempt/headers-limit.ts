@@ -22,8 +22,6 @@ const mostDoublings = 2;
 export interface Limited {
   /** True if the operation sends the request again when it is late. */
   readonly isRepeated: boolean;
-  /** Whether React Query alone would wait for it, for as long as it takes. */
-  readonly isOfQuery: boolean;
   /** How many attempts of the operation were late. */
   readonly timeouts: number;
   /** The usual latency of its endpoint, in milliseconds; undefined if not known. */
@@ -54,7 +52,6 @@ export function limitedOf({ context, request, sending }: Beginning): Limited {
   const isOfQuery = operation.isLone && request.risk === 0 && context.operations.isAnyQueryIdle();
   return {
     isRepeated: request.isRepeatable && !isOfQuery,
-    isOfQuery: isOfQuery || operation.ref.kind === 'query',
     timeouts: isSearching ? 0 : retriedFor.filter((reason) => reason === 'timeout').length,
     usualMs: admission?.origin.latency.usual.get(endpoint),
     leftMs:
@@ -76,11 +73,10 @@ export function headersLimitOf(policy: Limits, bytes: number, limited: Limited):
   return Math.max(usualMs > limitMs ? 2 * usualMs : limitMs, Math.min(mostMs, leftMs));
 }
 
-/** The time limit for each next part of the body, in milliseconds. That of a query grows as that for its headers. */
-export function idleLimitOf(policy: Limits, { isOfQuery, timeouts, leftMs }: Limited): number {
+/** The time limit for each next part of the body, in milliseconds. It grows as that for the headers. */
+export function idleLimitOf(policy: Limits, { timeouts, leftMs }: Limited): number {
   const { timeout } = policy;
   if (typeof timeout === 'object') return timeout.bodyIdleMs;
-  if (!isOfQuery) return timeout;
   return Math.max(doubled(timeouts) * timeout, Math.min(longestLimitOf(policy, 0), leftMs));
 }
 
