@@ -22,8 +22,9 @@ export function createVisitor(page: Page): Visitor {
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
-    // The browser itself reports every answer from 400 on.
-    const isAnswer = message.type() === 'error' && isApi(message.location().url);
+    // The browser itself reports every answer from 400 on; Firefox names the URL in the text, and not as the place.
+    const [, url = message.location().url] = /^Failed to load ‘(\S+)’/.exec(message.text()) ?? [];
+    const isAnswer = message.type() === 'error' && isApi(url);
     if (/^(error|warning)$/.test(message.type()) && !isAnswer) complaints.push(message.text());
   });
   return { page, pass: (ms) => page.clock.runFor(ms), requests, complaints };
