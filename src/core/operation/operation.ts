@@ -147,7 +147,7 @@ export class Operation {
     return this.ref.kind === 'query' && this.#isSpent(0);
   }
   /** True for a query or a mutation that makes no attempt after this one, if it fails. */
-  isAtLast(request: RequestFacts): boolean {
+  isLastAttempt(request: RequestFacts): boolean {
     const retries = this.attempt - 1 - this.errors.trials;
     return this.ref.kind !== 'call' && this.#isSpent(retries, request);
   }

@@ -87,7 +87,7 @@ export class Operations {
   }
 
   /** Whether a queryFn is running whose requests are not known: a lone one may be of it. */
-  isAnyQueryIdle(): boolean {
+  hasUnlinkedQuery(): boolean {
     for (const query of this.#queries) {
       // A queryFn may never settle.
       if (query.phase.kind === 'ended') this.#queries.delete(query);

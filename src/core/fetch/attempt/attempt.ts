@@ -149,7 +149,7 @@ export class Attempt implements EventListenerObject {
     const idleMs = idleLimitOf(policy, this.#limited);
     const stop = (): void => {
       const longestMs = longestLimitOf(policy, this.bytes);
-      if (this.#isLast() && this.silence.extendHeaders(longestMs)) return;
+      if (this.#isLastWrite() && this.silence.extendHeaders(longestMs)) return;
       this.#keep();
       this.#giveUp();
     };
@@ -171,7 +171,7 @@ export class Attempt implements EventListenerObject {
   }
 
   /** Whether it is a write that is not sent again once it is late: it would undo a later one, or its caller has no loop. */
-  #isLast(): boolean {
+  #isLastWrite(): boolean {
     const { write, operation } = this.request;
     if (!write) return false;
     const isUnsure = operation.isLone && this.context.operations.hasOtherWrite(operation);

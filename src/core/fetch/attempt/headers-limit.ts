@@ -26,7 +26,7 @@ export interface Limited {
   readonly timeouts: number;
   /** The usual latency of its endpoint, in milliseconds; undefined if not known. */
   readonly usualMs: number | undefined;
-  /** How long is left to an attempt that no other one follows, which could have its answer; 0 for any other. */
+  /** How long the last attempt of an operation may wait, in milliseconds; 0 for any other. Nothing follows that could have its answer. */
   readonly leftMs: number;
   readonly factor: number | undefined;
 }
@@ -49,13 +49,15 @@ export function limitedOf({ context, request, sending }: Beginning): Limited {
   // attempt of a write that is only slow is work for its server.
   const isSearching = isTrial && !request.write && !admission?.origin.health.isBroken(endpoint);
   // A lone read may be of a query that did not pass its signal on.
-  const isOfQuery = operation.isLone && request.risk === 0 && context.operations.isAnyQueryIdle();
+  const isOfQuery = operation.isLone && request.risk === 0 && context.operations.hasUnlinkedQuery();
   return {
     isRepeated: request.isRepeatable && !isOfQuery,
     timeouts: isSearching ? 0 : retriedFor.filter((reason) => reason === 'timeout').length,
     usualMs: admission?.origin.latency.usual.get(endpoint),
     leftMs:
-      operation.isAtLast(request) && !isTrial ? operation.dueAt(request) - context.clock.now() : 0,
+      operation.isLastAttempt(request) && !isTrial
+        ? operation.dueAt(request) - context.clock.now()
+        : 0,
     factor: operation.given.timeoutFactor,
   };
 }

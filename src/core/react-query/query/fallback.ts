@@ -10,7 +10,7 @@ import type { Decision } from '../../policy/decide.ts';
 import { instanceBehind } from '../instance.ts';
 import type { FailureLedger } from './failure-ledger.ts';
 import type { QueryRecords, ShownFallback } from './records.ts';
-import { refetchIf, watchRecovery } from './refetch.ts';
+import { refetch, watchRecovery } from './refetch.ts';
 
 /** The dependencies of a fallback. */
 interface FallbackSource {
@@ -107,7 +107,9 @@ async function replace(
   // Real data are fetched as soon as the endpoint is up again.
   const { count } = made;
   const isShown = (one: Query): boolean => fallbackOf(one, byQuery)?.count === count;
-  watchRecovery(query, operation, byQuery, isShown, (one) => refetchIf(one, isShown(one)));
+  watchRecovery(query, operation, byQuery, isShown, (one) => {
+    if (isShown(one)) refetch(one);
+  });
   operation.end('failed');
   return data as never;
 }

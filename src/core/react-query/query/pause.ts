@@ -42,24 +42,21 @@ export class QueryPauses {
   }
 
   /**
-   * Records a failed attempt. It was the last one if the query's own `retryDelay` waits beyond the end of the pause, or,
-   * after React Query's retries, if its failure is no sign of an outage. The same holds, without a wait, for a request that
-   * is not linked to its query: it is paused by itself, and its query is not.
+   * Records a failed attempt of a query that waits by its own `retryDelay`, or whose request is not linked to it: neither
+   * wait is a pause of ours that could end. The attempt was the last one if the next would begin after such a pause.
    */
   recordFailure(query: Query, operation: Operation, nowMs: number): void {
-    const { errors, ref } = operation;
+    const { errors } = operation;
     const sender = operationOf(reportOf(errors.lastError, nowMs)) ?? operation;
-    const isLast = operation.attempt > retryTimes(query, operation).length;
+    const hasRetried = operation.attempt > retryTimes(query, operation).length;
     const ownMs = ownWaitMs(query, operation);
-    const waitMs = ownMs ?? (isLast && sender !== operation ? 0 : undefined);
+    // A request without a link is paused by itself, so no wait is left when it has failed.
+    const waitMs = ownMs ?? (hasRetried && sender !== operation ? 0 : undefined);
     const down = sender.route.down();
     if (waitMs === undefined || !down) return;
-    const endAt = isLast && ownMs !== undefined ? nowMs : endOf(query, operation);
-    const isAwaited = !isLast || isOfOutage(errors.lastError);
-    const longestAt = Math.max(endAt, ref.startedAt + operation.policyOf(down).maxPauseMs);
-    const endsAt = isAwaited
-      ? Math.min(longestAt, this.#endsAt(query, operation, 'server-down', endAt, sender))
-      : endAt;
+    const aloneUntil = hasRetried && ownMs !== undefined ? nowMs : endOf(query, operation);
+    const isOver = hasRetried && !isOfOutage(errors.lastError);
+    const endsAt = isOver ? aloneUntil : this.#pauseEndsAt(query, operation, sender, aloneUntil);
     if (nowMs + waitMs >= endsAt) errors.recordExpiry(down.admission.whyPaused(down).retryAt);
   }
 
@@ -83,6 +80,13 @@ export class QueryPauses {
     );
   }
 
+  /** When a pause of the sender would end, if it began now. It is no longer than `maxPauseMs`. */
+  #pauseEndsAt(query: Query, operation: Operation, sender: Operation, aloneUntil: number): number {
+    const longestAt = operation.ref.startedAt + operation.policyOf(sender.route.at).maxPauseMs;
+    const endsAt = this.#endsAt(query, operation, 'server-down', aloneUntil, sender);
+    return Math.min(Math.max(aloneUntil, longestAt), endsAt);
+  }
+
   /**
    * When the pause ends: when React Query alone would have given up, or never while a component shows a spinner for it
    * in an outage. An endpoint that fails while others answer may be broken for long, so its pause ends. So does that of
@@ -92,18 +96,18 @@ export class QueryPauses {
     query: Query,
     operation: Operation,
     reason: PauseReason | undefined,
-    endAt = endOf(query, operation),
+    aloneUntil = endOf(query, operation),
     sender = operation,
   ): number {
     if (!isTrouble(reason)) return Infinity;
-    if (query.state.data !== undefined) return endAt;
+    if (query.state.data !== undefined) return aloneUntil;
     if (reason === 'rate-limited') return Infinity;
-    if (!isShown(query)) return endAt;
+    if (!isShown(query)) return aloneUntil;
     const now = this.#clock.now();
-    if (isOnlyFailure(sender)) return Math.max(endAt, now);
+    if (isOnlyFailure(sender)) return Math.max(aloneUntil, now);
     // At the end of an outage other endpoints are answered first, and this attempt is sent soon after.
     const brokenAt = this.#byQuery.of(query).recordBroken(isBroken(sender), now);
-    return Math.max(endAt, isBrokenAgain(sender) ? now : brokenAt + releaseMs);
+    return Math.max(aloneUntil, isBrokenAgain(sender) ? now : brokenAt + releaseMs);
   }
 
   /** Bounds the pause of a query. */

@@ -185,8 +185,8 @@ export function isOfOutage(error: unknown): boolean {
 }
 
 /** Fetches a query again that a component shows, if nothing has changed it since. Only its next page, if that had failed. */
-export function refetchIf(query: Query, isLeft: boolean): void {
-  if (isLeft && query.isActive())
+export function refetch(query: Query): void {
+  if (query.isActive())
     showingFailure(query, () => void query.fetch(undefined, metaOf(query)).catch(() => {}));
 }
 
@@ -229,7 +229,7 @@ export function refetchWhenBack(
     return startAlarm(clock, afterMs + between(random, 0, spreadMs), () => {
       const waiting = reference.deref();
       if (!waiting || !isFailed(waiting)) return;
-      refetchIf(waiting, true);
+      refetch(waiting);
       byQuery.of(waiting).refetched = byQuery.get(waiting);
     });
   };
