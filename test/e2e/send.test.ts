@@ -4,6 +4,7 @@ import { type Actor, asActor } from './actor.ts';
 import { auditInStill } from './audit-page.ts';
 import { expectReadable } from './expect-readable.ts';
 import { type Demo, openDemo } from './open-demo.ts';
+import { typeOver } from './type-over.ts';
 
 let demo: Demo;
 beforeAll(async () => {
@@ -107,7 +108,7 @@ test('refused: it is kept with its reason; edited, it arrives under another key'
   await actor.lists(`${note} Not sent. The server refused (422).`);
   await page.getByRole('button', { name: `Edit ${note}` }).click();
   // Where the keyboard is.
-  await page.locator('form[aria-label="Edit the note"] :focus').fill('A pull of 4 Bft.');
+  await typeOver(page.locator('form[aria-label="Edit the note"] :focus'), 'A pull of 4 Bft.');
   await page.keyboard.press('Enter');
   await actor.lists();
   expect(await ledger(actor)).toEqual([expect.stringMatching(/^“A pull of 4 Bft.”/)]);

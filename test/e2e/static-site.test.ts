@@ -12,6 +12,7 @@ import { serveFolder } from '../lighthouse/serve.ts';
 import { auditPage } from './audit-page.ts';
 import { expectReadable } from './expect-readable.ts';
 import { launchBrowser } from './launch.ts';
+import { typeOver } from './type-over.ts';
 
 /** What Vite says of the files that it made. */
 interface Chunk {
@@ -226,7 +227,7 @@ const headingOf = (page: Page): Promise<string | null> =>
 
 test('below any path, the storm is shown and run', async () => {
   const page = await open();
-  await page.getByLabel('Tabs', { exact: true }).fill('20');
+  await typeOver(page.getByLabel('Tabs', { exact: true }), '20');
   await page.getByRole('button', { name: 'Run this storm' }).click();
   const user = page.getByRole('region', { name: 'One user: Steadfetch' });
   expect(await user.getByRole('listitem').count()).toBe(0);

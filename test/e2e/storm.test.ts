@@ -5,6 +5,7 @@ import { firstSettings, toScenario } from '../../demo/src/storm/lab/settings.ts'
 import { auditPage } from './audit-page.ts';
 import { expectReadable } from './expect-readable.ts';
 import { type Demo, openDemo, screens } from './open-demo.ts';
+import { typeOver } from './type-over.ts';
 
 let demo: Demo;
 beforeAll(async () => {
@@ -204,8 +205,8 @@ describe('the lab', () => {
 
   test('a large storm is warned of, shows how far it is, and can be cancelled', async () => {
     const { page } = await demo.visit('');
-    await page.getByLabel('Tabs', { exact: true }).fill('5000');
-    await page.getByLabel('Each asks every … seconds').fill('1');
+    await typeOver(page.getByLabel('Tabs', { exact: true }), '5000');
+    await typeOver(page.getByLabel('Each asks every … seconds'), '1');
     await page.getByText('This is a large one: it takes about 89 s').waitFor();
     await page.getByRole('button', { name: 'Run this storm' }).click();
     await page.getByRole('progressbar', { name: 'The run' }).waitFor();
@@ -225,8 +226,8 @@ describe('the lab', () => {
     ['No retry', 'Connections break'],
   ])('%s is run, and so is its one user (%s)', async (rival, kind) => {
     const { page } = await demo.visit('');
-    await page.getByLabel('Tabs', { exact: true }).fill('20');
-    await page.getByLabel('For how many seconds').fill('2');
+    await typeOver(page.getByLabel('Tabs', { exact: true }), '20');
+    await typeOver(page.getByLabel('For how many seconds'), '2');
     await page.getByLabel('How the server fails').selectOption(kind);
     const names = page.getByLabel('Beside Steadfetch');
     const option = names.locator('option', { hasText: new RegExp(`^${rival}: `) });
@@ -241,8 +242,8 @@ describe('the lab', () => {
 
   test('where half of the endpoints are down there is no one user, and the page says why', async () => {
     const { page } = await demo.visit('');
-    await page.getByLabel('Tabs', { exact: true }).fill('20');
-    await page.getByLabel('For how many seconds').fill('2');
+    await typeOver(page.getByLabel('Tabs', { exact: true }), '20');
+    await typeOver(page.getByLabel('For how many seconds'), '2');
     await page.getByLabel('How the server fails').selectOption('Half of its endpoints answer 503');
     await page.getByRole('button', { name: 'Run this storm' }).click();
     await page.getByText(/half of whose endpoints answer 503/).waitFor();

@@ -13,6 +13,10 @@ export interface Visitor {
 
 const isApi = (url: string): boolean => /\/api\/(\w+\/(kites|orders|notes)|here)$/.test(url);
 
+/** Firefox names the URL in the text, and not as the place; some of these it tells as errors of the page. */
+const urlInText =
+  /^(?:Failed to load ‘|The Same Origin Policy disallows reading the remote resource at )([^\s’]+?)(?:’|\.? )/;
+
 /** Watches a page that has not been opened yet. */
 export function createVisitor(page: Page): Visitor {
   const complaints: string[] = [];
@@ -20,12 +24,15 @@ export function createVisitor(page: Page): Visitor {
   page.on('request', (request) => {
     if (isApi(request.url())) requests.push(request);
   });
-  page.on('pageerror', (error) => complaints.push(error.message));
+  const complain = (text: string, place = ''): void => {
+    // The browser itself reports every answer from 400 on.
+    const [, url = place] = urlInText.exec(text) ?? [];
+    if (!isApi(url)) complaints.push(text);
+  };
+  page.on('pageerror', (error) => complain(error.message));
   page.on('console', (message) => {
-    // The browser itself reports every answer from 400 on; Firefox names the URL in the text, and not as the place.
-    const [, url = message.location().url] = /^Failed to load ‘(\S+)’/.exec(message.text()) ?? [];
-    const isAnswer = message.type() === 'error' && isApi(url);
-    if (/^(error|warning)$/.test(message.type()) && !isAnswer) complaints.push(message.text());
+    if (message.type() === 'error') complain(message.text(), message.location().url);
+    else if (message.type() === 'warning') complain(message.text());
   });
   return { page, pass: (ms) => page.clock.runFor(ms), requests, complaints };
 }
