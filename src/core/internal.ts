@@ -45,7 +45,7 @@ export { readJson, toFailure, type ClassifiedFailure } from './api/outcomes.ts';
 export type { ErrorReader } from './fetch/api.ts';
 export type { Attempt, Client, ClientInit } from './fetch/attempt/attempt.ts';
 export { openBody, type BodyCheck } from './fetch/attempt/body/body-source.ts';
-export type { Progress } from './fetch/attempt/silence.ts';
+export type { Progress } from './fetch/attempt/limits/silence.ts';
 export { attemptContext, bindFetch, type Fetches } from './fetch/bind-fetch.ts';
 export { targetOf } from './fetch/endpoint.ts';
 export { renewableAt, type Extension } from './fetch/extension.ts';

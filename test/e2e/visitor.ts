@@ -16,6 +16,8 @@ const isApi = (url: string): boolean => /\/api\/(\w+\/(kites|orders|notes)|here)
 /** Firefox names the URL in the text, and not as the place; some of these it tells as errors of the page. */
 const urlInText =
   /^(?:Failed to load ‘|The Same Origin Policy disallows reading the remote resource at )([^\s’]+?)(?:’|\.? )/;
+/** A body that breaks off within a service worker, as Firefox tells of it. */
+const brokenBody = /^Failed to load ‘’\. A ServiceWorker intercepted the request/;
 
 /** Watches a page that has not been opened yet. */
 export function createVisitor(page: Page): Visitor {
@@ -27,7 +29,7 @@ export function createVisitor(page: Page): Visitor {
   const complain = (text: string, place = ''): void => {
     // The browser itself reports every answer from 400 on.
     const [, url = place] = urlInText.exec(text) ?? [];
-    if (!isApi(url)) complaints.push(text);
+    if (!isApi(url) && !brokenBody.test(text)) complaints.push(text);
   };
   page.on('pageerror', (error) => complain(error.message));
   page.on('console', (message) => {

@@ -88,9 +88,49 @@ const cdp: readonly Difference[] = [
   },
 ];
 
+/** The pages of the demo. */
+const demoInFirefox: readonly Difference[] = [
+  {
+    suite: 'e2e',
+    file: 'page',
+    test: /^in the dark scheme the page/,
+    kind: 'driver',
+    why: 'The driver cannot make the browser prefer dark.',
+  },
+  {
+    suite: 'e2e',
+    file: 'page',
+    test: /shows the code that runs, .* to copy$/,
+    kind: 'driver',
+    why: 'The driver cannot permit a test to read the clipboard.',
+  },
+  {
+    suite: 'e2e',
+    file: 'storm',
+    test: /the install line is copied/,
+    kind: 'driver',
+    why: 'The driver cannot permit a test to read the clipboard.',
+  },
+  {
+    suite: 'e2e',
+    file: 'storm',
+    test: /in forced colours|who prefers no motion|by keyboard alone, another outage/,
+    kind: 'driver',
+    why: 'The driver cannot make the browser use forced colours, or prefer no motion.',
+  },
+  {
+    suite: 'e2e',
+    file: 'read',
+    test: /no answer: Steadfetch gives the request up/,
+    kind: 'driver',
+    why: 'The driver tells of a request that hangs in a service worker only at its end.',
+  },
+];
+
 const firefox: readonly Difference[] = [
   ...media,
   ...cdp,
+  ...demoInFirefox,
   grown,
   {
     suite: 'browser',

@@ -3,7 +3,7 @@ import { createSlot } from '../lib/slot.ts';
 import { focusManager, type QueryClient } from '@tanstack/react-query';
 import { isReachable } from '../connectivity/reach.ts';
 import { defineApis } from '../fetch/api.ts';
-import { Lines } from '../fetch/attempt/line.ts';
+import { Lines } from '../fetch/attempt/limits/line.ts';
 import { WaitingWrites } from '../fetch/order/waiting-writes.ts';
 import { createFetch } from '../fetch/send.ts';
 import { Emitter } from '../operation/events.ts';

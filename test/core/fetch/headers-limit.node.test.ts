@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bodyBytes, headersLimitOf } from '../../../src/core/fetch/attempt/headers-limit.ts';
+import { bodyBytes, headersLimitOf } from '../../../src/core/fetch/attempt/limits/headers-limit.ts';
 import { presets } from '../../../src/core/policy/options.ts';
 
 const { interactive, critical, background } = presets;

@@ -1,7 +1,7 @@
 import { createSteadfetch } from 'steadfetch';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { hang } from './fake-server.ts';
-import { Line } from '../../../src/core/fetch/attempt/line.ts';
+import { Line } from '../../../src/core/fetch/attempt/limits/line.ts';
 import { fakeTime, observe } from './observe.ts';
 
 const url = 'http://api.example/items';

@@ -7,13 +7,12 @@ import type { Environment } from '../../operation/environment.ts';
 import type { ErrorMaker, ForeignAnswer } from '../../operation/facts.ts';
 import type { Operations } from '../../operation/operations.ts';
 import type { Effect } from '../../operation/parts/effects.ts';
-import { LateRead } from '../../origin/late-read.ts';
 import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
-import { cacheModeOf, checkFiles, identityOf, isStream } from '../init.ts';
+import { cacheModeOf, checkFiles, isStream } from '../init.ts';
 import { isQuiet } from './body/media-type.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
-import type { Sending } from './sending.ts';
+import { Exchange } from './exchange.ts';
 import {
   bodyBytes,
   headersLimitOf,
@@ -22,9 +21,10 @@ import {
   type Limited,
   longestLimitOf,
   measureText,
-} from './headers-limit.ts';
-import type { Line, Lines } from './line.ts';
-import { type Progress, Silence } from './silence.ts';
+} from './limits/headers-limit.ts';
+import type { Line, Lines } from './limits/line.ts';
+import { type Progress, Silence } from './limits/silence.ts';
+import type { Sending } from './sending.ts';
 
 /** The init for a client that follows redirects by itself. */
 export interface ClientInit extends RequestInit {
@@ -108,16 +108,7 @@ export class Attempt implements EventListenerObject {
   /** The failure that its headers mean; undefined if they mean none. */
   failure: Failure | undefined;
   readonly #controller: AbortController = new AbortController();
-  /** Aborts what is on the wire: that goes on if it may become a late read, and the attempt does not. */
-  #wire: AbortController = this.#controller;
-  /** The answer of the transport, until its headers have come. */
-  #begun: Promise<Response> | undefined;
-  /** It was given up as a late read. */
-  #isKept = false;
-  /** It was withdrawn, and waits for the answer of a late read only. */
-  #isWithdrawn = false;
-  /** The init, before it is signed. */
-  readonly #given: RequestInit;
+  readonly #exchange: Exchange;
   readonly #limited: Limited;
   #number = 0;
   #bytesRead = 0;
@@ -132,17 +123,14 @@ export class Attempt implements EventListenerObject {
   ) {
     const { operation, passed } = request;
     const policy = operation.policyOf(request);
-    const { signal } = this.#controller;
-    // Another client keeps the data of an answer by its own request.
-    if (operation.ref.kind === 'query' && !context.client) this.#wire = new AbortController();
     this.context = context;
     this.request = request;
-    this.#given = init;
-    this.signal = signal;
+    this.signal = this.#controller.signal;
     this.sending = sending;
     const cache = cacheModeOf(request, init, operation.attempt > 1 || !!sending?.permit.isTrial);
-    const wire = this.#wire.signal;
-    this.init = cache ? { ...init, signal: wire, cache } : { ...init, signal: wire };
+    this.#exchange = new Exchange(this, init);
+    const { signal } = this.#exchange;
+    this.init = cache ? { ...init, signal, cache } : { ...init, signal };
     this.bytes = bodyBytes(passed, init);
     this.#limited = limitedOf(this);
     const headersMs = headersLimitOf(policy, this.bytes, this.#limited);
@@ -150,8 +138,8 @@ export class Attempt implements EventListenerObject {
     const stop = (): void => {
       const longestMs = longestLimitOf(policy, this.bytes);
       if (this.#isLastWrite() && this.silence.extendHeaders(longestMs)) return;
-      this.#keep();
-      this.#giveUp();
+      this.#exchange.keep();
+      this.giveUp();
     };
     this.silence = new Silence(context, headersMs, idleMs, stop, operation.pauses);
     request.sendBy(this);
@@ -194,8 +182,7 @@ export class Attempt implements EventListenerObject {
     // Not as a method: a browser's fetch refuses any `this` but its window.
     const { transport, client, emitter, clock } = context;
     silence.recordProgress();
-    const late = this.#findLate();
-    const answer = late && this.#take(late);
+    const answer = this.#exchange.takeLate();
     if (answer) {
       request.signal?.addEventListener('abort', this);
       return Promise.resolve(answer);
@@ -208,8 +195,7 @@ export class Attempt implements EventListenerObject {
       const { lines } = context;
       const isProbe = !!this.sending?.permit.isTrial;
       if (!lines || request.isLocal) silence.awaitHeaders();
-      else
-        this.line = lines.join(request.url, silence, isProbe, late && (() => this.#withdraw(late)));
+      else this.line = lines.join(request.url, silence, isProbe, this.#exchange.withdraw);
       this.#emit();
     }
     const { input, passed } = request;
@@ -225,16 +211,12 @@ export class Attempt implements EventListenerObject {
       if (this.signal.aborted) throw this.signal.reason;
       return begin();
     });
-    this.#begun = answering ?? begin();
-    const own = untilAborted(this.signal, this.#begun, (response) => {
-      if (!this.#isKept) discard(response);
-    });
-    return late ? this.#awaitEither(late, own) : own;
+    return this.#exchange.await(answering ?? begin());
   }
 
   /** Called when its headers have arrived. */
   receiveHeaders(answer: Response): void {
-    this.#begun = undefined;
+    this.#exchange.receiveHeaders();
     const { init, request } = this;
     const headers = init.headers ?? request.passed?.headers;
     if (isQuiet(answer, { headers } as ForeignAnswer)) this.allowQuiet();
@@ -298,11 +280,17 @@ export class Attempt implements EventListenerObject {
     this.stop(this.request.signal?.reason);
   }
 
+  /** Called when its time limit is over. */
+  giveUp(): void {
+    this.isLate = true;
+    this.stop(undefined);
+  }
+
   /** Aborts it. Without a reason, its time limit is over. */
   stop(reason: unknown): void {
     this.end();
     this.#controller.abort(reason);
-    if (!this.#isKept) this.#wire.abort(reason);
+    this.#exchange.abort(reason);
   }
 
   /** Ends it: all of it has arrived, or nothing more is wanted. */
@@ -322,83 +310,6 @@ export class Attempt implements EventListenerObject {
   recordOutcome(outcome: Outcome, error?: unknown, response?: Response): void {
     this.sending?.end(outcome, error, response);
     this.#emit(outcome);
-  }
-
-  /** Keeps it as a late read, if it is a query's and waits for its headers, and a connection is left for its next attempt. */
-  #keep(): void {
-    const { context, line, request, sending } = this;
-    const { operation } = request;
-    const begun = this.#begun;
-    const identity = identityOf(request, this.#given);
-    if (this.#wire === this.#controller || !sending || !begun || !identity) return;
-    if (operation.phase.kind === 'ended' || this.#findLate() || line?.hasRoom() === false) return;
-    const { origin, outcomes } = sending.request.admission;
-    if (origin.maxInFlight < Infinity) return;
-    const late = new LateRead(context.clock, origin.late, {
-      name: request.name,
-      identity,
-      begun,
-      wire: this.#wire,
-      onAnswer() {
-        outcomes.recordLate(sending.request, sending.sentAt);
-        // Its next attempt sends nothing, so nothing holds that back.
-        operation.pauses.each('go');
-      },
-      onEnd: () => line?.end(late),
-    });
-    // In this order, so that no other request loses its connection in between.
-    line?.end(this.silence);
-    line?.hold(late);
-    operation.keepLate(late);
-    this.#isKept = true;
-  }
-
-  /** The late read of an earlier attempt whose answer would be that of this one. */
-  #findLate(): LateRead | undefined {
-    const { request } = this;
-    const late = request.admission?.origin.late;
-    if (!late?.size) return undefined;
-    const identity = identityOf(request, this.#given);
-    return [...late].find(({ given }) => given.identity === identity);
-  }
-
-  /** Settles as the first of both that has a good answer, or else as its own request does. */
-  async #awaitEither(late: LateRead, own: Promise<Response>): Promise<Response> {
-    const either = late.answer.then((answer) => {
-      if (!answer && this.#isWithdrawn) this.#giveUp();
-      return answer ?? own;
-    });
-    const sent = own.catch((error: unknown) => {
-      if (!this.#isWithdrawn) throw error;
-      return untilAborted(this.signal, either);
-    });
-    const first = await Promise.race([either, sent]);
-    if (first === late.response) return (!this.signal.aborted && this.#take(late)) || own;
-    if (first.ok) late.abort();
-    return first;
-  }
-
-  /** Leaves its connection to another query, and waits for the late read, as React Query alone would. */
-  #withdraw(late: LateRead): boolean {
-    if (!late.isOpen || late.response || this.#isWithdrawn) return false;
-    this.#isWithdrawn = true;
-    this.#begun = undefined;
-    this.#wire.abort();
-    return true;
-  }
-
-  #giveUp(): void {
-    this.isLate = true;
-    this.stop(undefined);
-  }
-
-  /** @returns the answer of a late read, if it has one that no attempt has taken. Then nothing else is on the wire. */
-  #take(late: LateRead): Response | undefined {
-    const answer = late.take();
-    if (!answer) return undefined;
-    this.#wire.abort();
-    this.#wire = late.given.wire;
-    return answer;
   }
 
   #readThrough(): void {

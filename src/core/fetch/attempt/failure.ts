@@ -17,7 +17,7 @@ import { type Failure, failures, isRefusal, type PauseReason } from '../../polic
 import { endExtensions } from '../extension.ts';
 import type { SteadyRequest } from '../request.ts';
 import type { Attempt } from './attempt.ts';
-import { mayBeUploading } from './headers-limit.ts';
+import { mayBeUploading } from './limits/headers-limit.ts';
 import { type CspReports, mayBeRefused, refusalOf } from './own-side.ts';
 import { isJsonAnswer, processedAtHeaders } from './classify.ts';
 

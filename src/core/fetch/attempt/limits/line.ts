@@ -1,4 +1,4 @@
-import { originOf } from '../../lib/input/url.ts';
+import { originOf } from '../../../lib/input/url.ts';
 import type { Silence } from './silence.ts';
 
 /** The time limit of a request that may wait for a connection. */

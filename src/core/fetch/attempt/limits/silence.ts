@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
-import { type LimitContext, TimeLimit } from '../../lib/timer.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { type LimitContext, TimeLimit } from '../../../lib/timer.ts';
 
 /** Receives the progress of a request before its headers. */
 export interface Progress {

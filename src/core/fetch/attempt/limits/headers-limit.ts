@@ -1,9 +1,9 @@
-import { sizeOf, unknownBytes } from '../../lib/body-parts.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Operations } from '../../operation/operations.ts';
-import type { SteadyRequest } from '../request.ts';
-import type { Sending } from './sending.ts';
-import { defaultTimeoutMs, type Policy } from '../../policy/options.ts';
+import { sizeOf, unknownBytes } from '../../../lib/body-parts.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Operations } from '../../../operation/operations.ts';
+import type { SteadyRequest } from '../../request.ts';
+import type { Sending } from '../sending.ts';
+import { defaultTimeoutMs, type Policy } from '../../../policy/options.ts';
 
 /** A body up to this size is one packet, and adds nothing to the limit. */
 const packetBytes = 1400;
