@@ -97,11 +97,9 @@ export default defineConfig({
               /\/(?:storms|exactly-once|reference|components-in)/.test(`${id}`) ? 0.3 : 1,
           },
           options: {
-            // Between Japanese words there is no space.
+            // Between Japanese words there is no space, and each browser divides them otherwise: each sign is a word.
             tokenize: (text) =>
-              [...new Intl.Segmenter('ja', { granularity: 'word' }).segment(text)].flatMap(
-                ({ segment, isWordLike }) => (isWordLike === true ? [segment] : []),
-              ),
+              text.match(/[ぁ-ゟ々一-鿿]|(?:(?![ぁ-ゟ々一-鿿])[\p{L}\p{M}\p{N}])+/gu) ?? [],
           },
         },
       },

@@ -120,6 +120,13 @@ const demoInFirefox: readonly Difference[] = [
   },
   {
     suite: 'e2e',
+    file: 'static-site',
+    test: /can be read on every screen/,
+    kind: 'engine',
+    why: 'Firefox on a desktop has a scroll bar of 12 px in each window, and the generator of the docs makes no page narrower than 320 px. On a phone the bar takes no room.',
+  },
+  {
+    suite: 'e2e',
     file: 'read',
     test: /no answer: Steadfetch gives the request up/,
     kind: 'driver',
