@@ -23,7 +23,7 @@ import { createBrowserNetwork } from './network.ts';
 import { Lifecycle } from './query/lifecycle.ts';
 import { createQueryRecords } from './query/records.ts';
 import { FailureLedger } from './query/failure-ledger.ts';
-import { isAnyLocal } from './mutation/lifecycle.ts';
+import { isAnyLast, isAnyLocal } from './mutation/lifecycle.ts';
 import { watchResumed } from './mutation/resumed.ts';
 import { createPersister } from './query/persister.ts';
 import { type Instance, isServer, register, registerSteady } from './instance.ts';
@@ -137,7 +137,8 @@ function wire(given: Given) {
     ...network,
     isOnServer: isServer(),
     isSeen,
-    mayBeLocal: () => clients().some(isAnyLocal),
+    mayBeLocal: () => isAnyLocal(clients()),
+    mayBeLast: () => isAnyLast(clients()),
   };
   const admissions = createAdmissions(around);
   const { origins } = admissions;

@@ -58,6 +58,8 @@ export interface FetchContext extends Environment, TimeLimitContext, RequestCont
   /** Counts the requests of an instance, whatever sends them. */
   readonly nextRequest: () => number;
   readonly operations: Operations;
+  /** Whether a lone write may belong to a mutation that is in its last attempt. */
+  readonly mayBeLast: () => boolean;
   /** The requests that wait for a connection; undefined if connections are not limited. */
   readonly lines?: Lines | undefined;
   /** Undefined if the page is not watched. */
@@ -160,9 +162,11 @@ export class Attempt implements EventListenerObject {
 
   /** Whether it is a write that is not sent again once it is late: it would undo a later one, or its caller has no loop. */
   #isLastWrite(): boolean {
-    const { write, operation } = this.request;
+    const { context, request } = this;
+    const { write, operation } = request;
     if (!write) return false;
-    const isUnsure = operation.isLone && this.context.operations.hasOtherWrite(operation);
+    const isUnsure =
+      operation.isLone && (context.operations.hasOtherWrite(operation) || context.mayBeLast());
     return isUnsure || write.obstacle() !== undefined;
   }
 

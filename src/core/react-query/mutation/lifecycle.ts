@@ -10,19 +10,36 @@ import { endedWithSession } from '../../operation/parts/session.ts';
 import { definitionBehind, warnOfSpread } from './definition.ts';
 import { recordOf } from './record.ts';
 
+/** The running mutations of these clients that are not from `mutationOptions`. */
+const runningPlain = (clients: readonly QueryClient[]): readonly Mutation[] =>
+  clients
+    .flatMap((client) => client.getMutationCache().getAll())
+    .filter(
+      ({ state, options }) => state.status === 'pending' && !definitionBehind(options.mutationFn),
+    );
+
 /**
  * The id of the newest operation when the oldest running plain mutation was submitted; 0 if none runs. Requests that
  * were sent since may belong to these mutations.
  */
 export function oldestSubmission(clients: readonly QueryClient[]): number {
-  const running = clients
-    .flatMap((client) => client.getMutationCache().getAll())
-    .filter(
-      ({ state, options }) => state.status === 'pending' && !definitionBehind(options.mutationFn),
-    );
+  const running = runningPlain(clients);
   if (running.length === 0) return 0;
   return Math.min(...running.map((mutation) => recordOf(mutation).submittedAfter ?? 0));
 }
+
+/** Whether a plain mutation runs whose `networkMode` says that it needs no network. */
+export const isAnyLocal = (clients: readonly QueryClient[]): boolean =>
+  runningPlain(clients).some(
+    ({ state, options: { networkMode = 'online' } }) => networkMode !== 'online' && !state.isPaused,
+  );
+
+/** Whether a plain mutation is in its last attempt, by its own `retry`. */
+export const isAnyLast = (clients: readonly QueryClient[]): boolean =>
+  runningPlain(clients).some(
+    ({ state, options: { retry = false } }) =>
+      typeof retry !== 'function' && retry !== true && Number(retry) <= state.failureCount,
+  );
 
 /** The parts of an instance that the end of a mutation needs. */
 export interface MutationEndContext {
@@ -59,16 +76,6 @@ export function followMutations(client: QueryClient, context: MutationEndContext
     }
   });
 }
-
-/** Whether a plain mutation of the client runs whose `networkMode` says that it needs no network. */
-export const isAnyLocal = (client: QueryClient): boolean =>
-  client
-    .getMutationCache()
-    .findAll({ status: 'pending' })
-    .some(
-      ({ state, options: { networkMode = 'online', mutationFn } }) =>
-        networkMode !== 'online' && !state.isPaused && !definitionBehind(mutationFn),
-    );
 
 function add(mutation: Mutation): void {
   // React Query calls a mutationFn as a method of the mutation's options, and an observer shares one options object
