@@ -88,6 +88,33 @@ const cdp: readonly Difference[] = [
   },
 ];
 
+/** Tabs beside each other. */
+const tabsInFirefox: readonly Difference[] = [
+  {
+    suite: 'e2e',
+    file: 'tabs',
+    test: /the probe of one is answered|is gone \((close|freeze)\)|is hidden, another does/,
+    kind: 'engine',
+    why: 'Firefox sends a GET whose connection breaks off again by itself, up to ten times, so that the server sees more than the one probe.',
+  },
+  {
+    suite: 'e2e',
+    file: 'tabs',
+    test: /is gone \(crash\)/,
+    kind: 'driver',
+    why: 'The driver cannot crash a page.',
+    isHang: true,
+  },
+  {
+    suite: 'e2e',
+    file: 'tabs',
+    test: /keeps a page that shares/,
+    kind: 'driver',
+    why: 'Driven, Firefox does not keep a page in its back-forward cache.',
+    isHang: true,
+  },
+];
+
 /** The pages of the demo. */
 const demoInFirefox: readonly Difference[] = [
   {
@@ -137,6 +164,7 @@ const demoInFirefox: readonly Difference[] = [
 const firefox: readonly Difference[] = [
   ...media,
   ...cdp,
+  ...tabsInFirefox,
   ...demoInFirefox,
   grown,
   {
