@@ -23,7 +23,7 @@ import { createBrowserNetwork } from './network.ts';
 import { Lifecycle } from './query/lifecycle.ts';
 import { createQueryRecords } from './query/records.ts';
 import { FailureLedger } from './query/failure-ledger.ts';
-import { isAnyLast, isAnyLocal } from './mutation/lifecycle.ts';
+import { isAnyLocal, isAnyPlain } from './mutation/lifecycle.ts';
 import { watchResumed } from './mutation/resumed.ts';
 import { createPersister } from './query/persister.ts';
 import { type Instance, isServer, register, registerSteady } from './instance.ts';
@@ -138,7 +138,7 @@ function wire(given: Given) {
     isOnServer: isServer(),
     isSeen,
     mayBeLocal: () => isAnyLocal(clients()),
-    mayBeLast: () => isAnyLast(clients()),
+    mayBePlain: () => isAnyPlain(clients()),
   };
   const admissions = createAdmissions(around);
   const { origins } = admissions;

@@ -58,8 +58,8 @@ export interface FetchContext extends Environment, TimeLimitContext, RequestCont
   /** Counts the requests of an instance, whatever sends them. */
   readonly nextRequest: () => number;
   readonly operations: Operations;
-  /** Whether a lone write may belong to a mutation that is in its last attempt. */
-  readonly mayBeLast: () => boolean;
+  /** Whether a lone write may belong to a plain mutation. */
+  readonly mayBePlain: () => boolean;
   /** The requests that wait for a connection; undefined if connections are not limited. */
   readonly lines?: Lines | undefined;
   /** Undefined if the page is not watched. */
@@ -139,7 +139,7 @@ export class Attempt implements EventListenerObject {
     const idleMs = idleLimitOf(policy, this.#limited);
     const stop = (): void => {
       const longestMs = longestLimitOf(policy, this.bytes);
-      if (this.#isLastWrite() && this.silence.extendHeaders(longestMs)) return;
+      if (this.#isWaitedFor() && this.silence.extendHeaders(longestMs)) return;
       this.#exchange.keep();
       this.giveUp();
     };
@@ -160,14 +160,17 @@ export class Attempt implements EventListenerObject {
     return this.sending?.effect;
   }
 
-  /** Whether it is a write that is not sent again once it is late: it would undo a later one, or its caller has no loop. */
-  #isLastWrite(): boolean {
+  /**
+   * Whether it is a write that is waited for as long as possible: of a plain mutation, which React Query alone would send
+   * once, and wait for; or not to be sent again, because that would undo a later write or do one twice.
+   */
+  #isWaitedFor(): boolean {
     const { context, request } = this;
     const { write, operation } = request;
     if (!write) return false;
-    const isUnsure =
-      operation.isLone && (context.operations.hasOtherWrite(operation) || context.mayBeLast());
-    return isUnsure || write.obstacle() !== undefined;
+    const mayBePlain =
+      operation.isLone && (context.operations.hasOtherWrite(operation) || context.mayBePlain());
+    return mayBePlain || write.obstacle() !== undefined;
   }
 
   /** Records that the origin has admitted the attempt once more. */

@@ -34,12 +34,9 @@ export const isAnyLocal = (clients: readonly QueryClient[]): boolean =>
     ({ state, options: { networkMode = 'online' } }) => networkMode !== 'online' && !state.isPaused,
   );
 
-/** Whether a plain mutation is in its last attempt, by its own `retry`. */
-export const isAnyLast = (clients: readonly QueryClient[]): boolean =>
-  runningPlain(clients).some(
-    ({ state, options: { retry = false } }) =>
-      typeof retry !== 'function' && retry !== true && Number(retry) <= state.failureCount,
-  );
+/** Whether a plain mutation runs. */
+export const isAnyPlain = (clients: readonly QueryClient[]): boolean =>
+  runningPlain(clients).length > 0;
 
 /** The parts of an instance that the end of a mutation needs. */
 export interface MutationEndContext {
