@@ -31,6 +31,7 @@ import * as telemetry from 'steadfetch/telemetry';
 import * as testing from 'steadfetch/testing';
 import * as ui from 'steadfetch/ui';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import buildIfStale from '../setup/dist.ts';
 import { packed, packPackage } from '../setup/pack.ts';
 import { testsModeInTry } from './mode-in-try.ts';
@@ -295,6 +296,29 @@ describe('an app that installs the packed package', () => {
     } finally {
       rmSync(elsewhere, { recursive: true });
     }
+  });
+
+  test('has as peers what its files import, so that no other package of an app, in any version, keeps it from installing', () => {
+    const folder = join(app, 'node_modules/steadfetch/dist');
+    const code = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.js') && !path.startsWith('cjs'))
+      .map((path) => readFileSync(join(folder, path), 'utf8').replaceAll(/^\s*\*.*$/gm, ''))
+      .join('\n');
+    // The devtools write code with single quotes.
+    const imported = code.matchAll(/(?:from|import) ?\(?"((?:@[\w-]+\/)?[a-z][\w-]*)(?=["/])/g);
+    expect([...new Set(Array.from(imported, ([, name]) => name))].toSorted()).toEqual(
+      Object.keys(manifest.peerDependencies).toSorted(),
+    );
+  });
+
+  test('takes each React 18, from the oldest that npm run floor tests with', () => {
+    const { 'react-18': floor, 'react-query-floor': query } = manifest.devDependencies;
+    expect(manifest.peerDependencies).toEqual({
+      '@opentelemetry/api': '>=1.3.0',
+      '@tanstack/react-query': `^${query.split('@').at(-1)}`,
+      react: `^${floor.split('@').at(-1)} || ^19.0.0`,
+      'react-dom': `^${floor.split('@').at(-1)} || ^19.0.0`,
+    });
   });
 
   test('has a command, which needs none of the peers', () => {
