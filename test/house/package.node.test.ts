@@ -306,9 +306,8 @@ describe('an app that installs the packed package', () => {
       .join('\n');
     // The devtools write code with single quotes.
     const imported = code.matchAll(/(?:from|import) ?\(?"((?:@[\w-]+\/)?[a-z][\w-]*)(?=["/])/g);
-    expect([...new Set(Array.from(imported, ([, name]) => name))].toSorted()).toEqual(
-      Object.keys(manifest.peerDependencies).toSorted(),
-    );
+    const found = new Set(Array.from(imported, ([, name = '']) => name));
+    expect([...found].toSorted()).toEqual(Object.keys(manifest.peerDependencies).toSorted());
   });
 
   test('takes each React 18, from the oldest that npm run floor tests with', () => {
@@ -466,6 +465,25 @@ describe('an app that installs the packed package', () => {
       expect(compile(old)).toBe('');
     },
   );
+
+  test('has types that go with those that an app registers with React Query', () => {
+    copyFileSync(resolve(root, 'test/house/registered.tsx'), join(app, 'registered.tsx'));
+    const compilerOptions = {
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+      target: 'es2023',
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      jsx: 'react-jsx',
+      // Those of React Query 5.108 do not go with a queryKey that is registered.
+      skipLibCheck: true,
+      types: [],
+    };
+    const files = ['registered.tsx'];
+    writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+    expect(compile()).toBe('');
+  });
 
   test('has types of its own that an app can declare what it exports by', () => {
     copyFileSync(resolve(root, 'test/house/declared.tsx'), join(app, 'declared.tsx'));
