@@ -13,7 +13,7 @@ import manifest from '../package.json' with { type: 'json' };
 const root = resolve(import.meta.dirname, '..');
 const pins: Record<string, string> = manifest.devDependencies;
 
-/** The exact version that package.json pins, also behind an alias (`npm:react@18.3.1`). */
+/** The exact version that package.json pins, also behind an alias (`npm:react@18.0.0`). */
 const pinned = (name: string): string => pins[name]?.split('@').at(-1) ?? '';
 
 /** Tests import the package as users do, and get its source. */

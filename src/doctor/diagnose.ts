@@ -85,8 +85,11 @@ function suppress(file: string, { comments }: ParsedFile, found: readonly Findin
   return { findings, notes, suppressed: suppressed.size };
 }
 
-/** Whether a file turns off the retries of all queries: then those of another file are off, too. */
+const testing = /from ['"](?:@testing-library|@?vitest|@jest|msw|@storybook)\b/;
+
+/** Whether a file, which is not for tests, turns off the retries of all queries: then those of another file are off, too. */
 export function turnsOffRetries(parser: Parser, file: string, code: string): boolean {
+  if (testing.test(code)) return false;
   if (!/defaultOptions|setDefaultOptions/.test(code) || !code.includes('retry')) return false;
   return sourceOf(parse(parser, file, code).program).queries.some(turnsOffQueries);
 }

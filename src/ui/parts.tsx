@@ -121,6 +121,17 @@ export function Group({
   );
 }
 
+/**
+ * Takes what is for a screen reader out of sight. Not by the stylesheet, which is optional, and does not reach a shadow
+ * root. Not absolute, which lengthens the page around a panel that scrolls. No `style` in the HTML of a server, which a
+ * Content Security Policy may forbid.
+ */
+function hide(element: HTMLElement | null): void {
+  if (element)
+    element.style.cssText =
+      'position:fixed;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap';
+}
+
 /** A button that moves the focus when it is removed, and stays focusable while it does nothing. */
 export function Action({
   onPress,
@@ -156,7 +167,11 @@ export function Action({
     >
       {label}
       {describes && ' '}
-      {describes && <span className="steadfetch-told">{describes}</span>}
+      {describes && (
+        <span ref={hide} className="steadfetch-told">
+          {describes}
+        </span>
+      )}
     </button>
   );
 }
@@ -254,8 +269,10 @@ export function Announcement({
   const alert = useRef<HTMLSpanElement>(null);
   useEffect(() => {
     const news = text && isSaid(text, polite) ? '' : text;
-    if (polite.current) polite.current.textContent = isAlert ? '' : news;
-    if (alert.current) alert.current.textContent = isAlert ? news : '';
+    for (const { current } of [polite, alert]) {
+      hide(current);
+      if (current) current.textContent = isAlert === (current === alert.current) ? news : '';
+    }
   }, [text, isAlert]);
   useEffect(
     () => () => {

@@ -1,4 +1,4 @@
-import { type QueryKey, useQueryClient } from '@tanstack/react-query';
+import { type MutationKey, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useState } from 'react';
 import { useMutationStatus, useRetryStatus } from '../core/react/use-status.ts';
 import { inDevelopment } from '../core/lib/development.ts';
@@ -15,7 +15,7 @@ export interface RetryStatusView extends RetryState, RetryControls, StatusWords 
 export type RetryStatusProps = (
   | { readonly query: QueryKey; readonly mutation?: never }
   /** The key of a mutation, or the `target` of a hook. */
-  | { readonly mutation: QueryKey | MutationTarget; readonly query?: never }
+  | { readonly mutation: MutationKey | MutationTarget; readonly query?: never }
 ) & {
   /** Renders the content; screen-reader announcements stay. @default the component's own content */
   readonly children?: ((view: RetryStatusView) => ReactNode) | undefined;
@@ -67,10 +67,10 @@ function MutationStatus({
   of,
   children,
 }: {
-  readonly of: QueryKey | MutationTarget;
+  readonly of: MutationKey | MutationTarget;
   readonly children: Draw;
 }): ReactElement {
-  const target = Array.isArray(of) ? { mutationKey: of as QueryKey } : of;
+  const target = Array.isArray(of) ? { mutationKey: of as MutationKey } : of;
   const state = useMutationStatus(target as MutationTarget);
   return (
     <StatusView kind="mutation" state={state}>

@@ -27,18 +27,21 @@ export interface SafeFormView<
   TData = unknown,
   TError = DefaultError,
   TVariables = unknown,
+  TOnMutateResult = unknown,
 > extends StatusWords {
   readonly state: RetryState & RetryControls;
-  readonly form: SafeSubmitResult<TData, TError, TVariables>;
+  readonly form: SafeSubmitResult<TData, TError, TVariables, TOnMutateResult>;
 }
 
 /** The props of {@link SafeForm}. */
-export interface SafeFormProps<TData, TError, TVariables> extends SafeSubmitOptions<
+export interface SafeFormProps<
   TData,
-  TVariables
-> {
+  TError,
+  TVariables,
+  TOnMutateResult = unknown,
+> extends SafeSubmitOptions<TData, TVariables> {
   /** The options from `mutationOptions`. */
-  readonly mutation: UseMutationOptions<TData, TError, TVariables>;
+  readonly mutation: UseMutationOptions<TData, TError, TVariables, TOnMutateResult>;
   /** Reads the variables of a submission, from the fields or from the app's own state. */
   readonly variables: (fields: FormData) => TVariables;
   /** The text of the submit button. @default `form.submit` of the texts */
@@ -46,7 +49,9 @@ export interface SafeFormProps<TData, TError, TVariables> extends SafeSubmitOpti
   /** The accessible name of the form. */
   readonly label?: string | undefined;
   /** The fields. A function receives the state of the form. */
-  readonly children: ReactNode | ((view: SafeFormView<TData, TError, TVariables>) => ReactNode);
+  readonly children:
+    | ReactNode
+    | ((view: SafeFormView<TData, TError, TVariables, TOnMutateResult>) => ReactNode);
 }
 
 /**
@@ -81,14 +86,19 @@ export interface SafeFormProps<TData, TError, TVariables> extends SafeSubmitOpti
  * );
  * ```
  */
-export function SafeForm<TData = unknown, TError = DefaultError, TVariables = void>({
+export function SafeForm<
+  TData = unknown,
+  TError = DefaultError,
+  TVariables = void,
+  TOnMutateResult = unknown,
+>({
   mutation,
   variables,
   submitLabel,
   label,
   children,
   ...options
-}: SafeFormProps<TData, TError, TVariables>): ReactElement {
+}: SafeFormProps<TData, TError, TVariables, TOnMutateResult>): ReactElement {
   inDevelopment(() => {
     if (!isFunction(variables))
       reject('SafeForm', 'variables', variables, 'a function of the fields');

@@ -1,6 +1,6 @@
 import { onlineManager } from '@tanstack/react-query';
 import axe from 'axe-core';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { focused, openFailed, sees } from './components.tsx';
 import { emulateMedia } from './media.ts';
@@ -67,6 +67,33 @@ test.each([
     expect([one.className, one.scrollWidth <= Math.max(one.clientWidth, page.clientWidth)]).toEqual(
       [one.className, true],
     );
+});
+
+/** An app that has no use for our stylesheet, and one whose components are in a shadow root, where it does not reach. */
+function withoutStyles(): void {
+  for (const sheet of document.styleSheets) sheet.disabled = true;
+  onTestFinished(() => {
+    for (const sheet of document.styleSheets) sheet.disabled = false;
+  });
+}
+
+test.each([
+  ['with the stylesheet', () => {}],
+  ['without the stylesheet, which is optional', withoutStyles],
+])('what is for a screen reader is not seen, and lengthens no page: %s', async (_, prepare) => {
+  prepare();
+  const page = await openFailed(slow);
+  await openQuestions(page);
+  const told = [...page.querySelectorAll<HTMLElement>('.steadfetch-told')];
+  expect(told.filter(({ textContent }) => textContent).length).toBeGreaterThan(4);
+  expect(told.filter(({ offsetWidth, offsetHeight }) => offsetWidth * offsetHeight > 1)).toEqual(
+    [],
+  );
+  // A panel that scrolls, with the components below what is seen of it.
+  page.style.cssText = 'height: 100px; overflow: auto; display: block';
+  page.prepend(Object.assign(document.createElement('div'), { style: 'height: 3000px' }));
+  const { clientHeight, scrollHeight } = document.documentElement;
+  expect(scrollHeight).toBe(clientHeight);
 });
 
 test('a word that is longer than its box is broken, and widens nothing', async () => {

@@ -98,11 +98,30 @@ test.each([
   'a.spec.js',
   'a.stories.tsx',
   '__tests__/a.ts',
+  '__fixtures__/a.ts',
+  '__snapshots__/a.ts',
+  'e2e/a.ts',
+  'cypress/a.ts',
+  'src/test/a.tsx',
+  'tests/a.ts',
+  'src/testing/a.tsx',
+  'src/test-utils.tsx',
+  'src/testUtils.ts',
+  'src/test.tsx',
+  'src/setupTests.ts',
+  'setup-tests.js',
   'a.min.js',
 ])('does not read %s, unless it is named', (name) => {
   expect(inJson(run({ [name]: wrong, 'b.ts': right }, '--json')).files).toBe(1);
   expect(found(run({ [name]: wrong }, name, '--json'))).toEqual([name]);
 });
+
+test.each(['testimonials.tsx', 'contest.ts', 'latest/a.ts', 'test.d/a.ts', 'src/tester.ts'])(
+  'reads %s, which is no test',
+  (name) => {
+    expect(found(run({ [name]: wrong }, '--json'))).toEqual([name]);
+  },
+);
 
 test('does not read what is no script', () => {
   expect(inJson(run({ 'a.json': '{}', 'a.md': wrong, 'b.ts': right }, '--json')).files).toBe(1);
@@ -195,6 +214,19 @@ test('queries whose retries another file turns off are in no loop', () => {
   ]);
 });
 
+test.each([
+  ["import { render } from '@testing-library/react';", 'render-app.tsx'],
+  ["import { vi } from 'vitest';", 'providers.tsx'],
+  ["import type { Preview } from '@storybook/react';", 'preview.tsx'],
+  ["import { setupServer } from 'msw/node';", 'mock-server.ts'],
+  ['', 'test-utils.tsx'],
+])('a client that is for tests turns off no retries of the app: %s in %s', (line, name) => {
+  const query = "import ky from 'ky';\nuseQuery({ queryKey, queryFn: () => ky('/a').json() });";
+  const client = 'new QueryClient({ defaultOptions: { queries: { retry: false } } });';
+  const files = { 'a.ts': query, [name]: `${line}\n${client}` };
+  expect(found(run(files, '--json'))).toEqual(['a.ts']);
+});
+
 test('--only finds what these rules find', () => {
   const both = 'useQuery({ queryKey, queryFn, retry: 3, retryDelay: 1000 });';
   const ran = inJson(run({ 'a.ts': both }, '--json', '--only', 'no-jitter'));
@@ -203,7 +235,7 @@ test('--only finds what these rules find', () => {
 
 test.each([
   [['--help'], /^Usage: steadfetch doctor \[paths…\] \[options\]\n/],
-  [['--list'], /^key-per-attempt: .*\nnested-retry: .*\n(?:[\w-]+: .*\n){10}$/],
+  [['--list'], /^key-per-attempt: .*\nnested-retry: .*\n(?:[\w-]+: .*\n){9}$/],
 ])('%j is answered, with the exit code 0', (args, text) => {
   const { code, stdout } = run({}, ...args);
   expect(code).toBe(0);

@@ -31,6 +31,7 @@ import * as telemetry from 'steadfetch/telemetry';
 import * as testing from 'steadfetch/testing';
 import * as ui from 'steadfetch/ui';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import buildIfStale from '../setup/dist.ts';
 import { packed, packPackage } from '../setup/pack.ts';
 import { testsModeInTry } from './mode-in-try.ts';
@@ -297,6 +298,28 @@ describe('an app that installs the packed package', () => {
     }
   });
 
+  test('has as peers what its files import, so that no other package of an app, in any version, keeps it from installing', () => {
+    const folder = join(app, 'node_modules/steadfetch/dist');
+    const code = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.js') && !path.startsWith('cjs'))
+      .map((path) => readFileSync(join(folder, path), 'utf8').replaceAll(/^\s*\*.*$/gm, ''))
+      .join('\n');
+    // The devtools write code with single quotes.
+    const imported = code.matchAll(/(?:from|import) ?\(?"((?:@[\w-]+\/)?[a-z][\w-]*)(?=["/])/g);
+    const found = new Set(Array.from(imported, ([, name = '']) => name));
+    expect([...found].toSorted()).toEqual(Object.keys(manifest.peerDependencies).toSorted());
+  });
+
+  test('takes each React 18, from the oldest that npm run floor tests with', () => {
+    const { 'react-18': floor, 'react-query-floor': query } = manifest.devDependencies;
+    expect(manifest.peerDependencies).toEqual({
+      '@opentelemetry/api': '>=1.3.0',
+      '@tanstack/react-query': `^${query.split('@').at(-1)}`,
+      react: `^${floor.split('@').at(-1)} || ^19.0.0`,
+      'react-dom': `^${floor.split('@').at(-1)} || ^19.0.0`,
+    });
+  });
+
   test('has a command, which needs none of the peers', () => {
     const help = runNode('node_modules/steadfetch/dist/command.js', 'check-idempotency', '--help');
     expect(help).toMatch(/^Usage: steadfetch check-idempotency URL/);
@@ -442,6 +465,25 @@ describe('an app that installs the packed package', () => {
       expect(compile(old)).toBe('');
     },
   );
+
+  test('has types that go with those that an app registers with React Query', () => {
+    copyFileSync(resolve(root, 'test/house/registered.tsx'), join(app, 'registered.tsx'));
+    const compilerOptions = {
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+      target: 'es2023',
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      jsx: 'react-jsx',
+      // Those of React Query 5.108 do not go with a queryKey that is registered.
+      skipLibCheck: true,
+      types: [],
+    };
+    const files = ['registered.tsx'];
+    writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+    expect(compile()).toBe('');
+  });
 
   test('has types of its own that an app can declare what it exports by', () => {
     copyFileSync(resolve(root, 'test/house/declared.tsx'), join(app, 'declared.tsx'));

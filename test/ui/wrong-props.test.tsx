@@ -25,6 +25,11 @@ test.each<readonly [string, ReactNode, string]>([
     'RetryStatus: query is undefined, and must be a key, or mutation must be a key or a target.',
   ],
   [
+    'a form without options',
+    <Call key="form" hook="useSafeSubmit" given={order} />,
+    'useSafeSubmit: form is undefined, and must be a name.',
+  ],
+  [
     'texts that are missing',
     <Provider key="none" />,
     'TextsProvider: texts is undefined, and must be a list, such as [english, german].',

@@ -1,6 +1,6 @@
 import { notifyApp } from '../lib/input/callback.ts';
 import { keepIfSame, type Readable } from '../lib/store.ts';
-import { originOf } from '../lib/input/url.ts';
+import { originOf, toUrl } from '../lib/input/url.ts';
 import { isOffline, whenProbed } from './gates.ts';
 import type { Origin } from './origin.ts';
 import type { Origins } from './origins.ts';
@@ -57,7 +57,8 @@ function worstOf(states: readonly OriginState[]): OriginState {
 /** The state of one origin with all its partitions or, without an origin, the worst state of all. */
 export function originStatus(origins: Origins, origin?: string): Readable<OriginState> {
   const wanted = origin && originOf(origin);
-  if (wanted === '')
+  // On a server a relative URL is of no origin.
+  if (wanted === '' && !toUrl(origin as string, 'http://a'))
     throw new TypeError(`useOriginStatus: '${origin}' is no URL, and must be one.`);
   const { clock, admissions } = origins;
   let state = up;

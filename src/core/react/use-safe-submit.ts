@@ -60,7 +60,8 @@ export function useSafeSubmit<
   queryClient?: QueryClient,
 ): SafeSubmitResult<TData, TError, TVariables, TOnMutateResult> {
   const client = useQueryClient(queryClient);
-  const { form: name } = options;
+  // JavaScript lets one leave out the options.
+  const { form: name } = Object(options) as typeof options;
   // The mutationFn may come from setMutationDefaults.
   const { mutationFn, throwOnError } = client.defaultMutationOptions(mutationOptions);
   const { instance } = requireDefinition('useSafeSubmit', mutationFn);

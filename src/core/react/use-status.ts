@@ -1,5 +1,6 @@
 import {
   type QueryClient,
+  type MutationKey,
   type QueryKey,
   type UseQueryOptions,
   useQueryClient,
@@ -64,7 +65,7 @@ export function useRetryStatus(
  * ```
  */
 export function useMutationStatus(
-  target: { readonly mutationKey: QueryKey },
+  target: { readonly mutationKey: MutationKey },
   queryClient?: QueryClient,
 ): RetryState & RetryControls;
 export function useMutationStatus(

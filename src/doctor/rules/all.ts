@@ -1,7 +1,7 @@
 import type { Rule } from '../source.ts';
 import { ignoresRetryAfter, retries4xx } from './answers.ts';
 import { keyPerAttempt, weakKey } from './keys.ts';
-import { deprecatedFetchQuery, navigatorOnline } from './connection.ts';
+import { navigatorOnline } from './connection.ts';
 import { endlessPoll } from './polls.ts';
 import { nestedRetry, resubmitAfterTimeout, retryWithoutKey } from './repeats.ts';
 import { noJitter, noTimeLimit } from './waits.ts';
@@ -16,7 +16,6 @@ export const rules: readonly Rule[] = [
   navigatorOnline,
   retries4xx,
   ignoresRetryAfter,
-  deprecatedFetchQuery,
   weakKey,
   resubmitAfterTimeout,
   endlessPoll,

@@ -1,6 +1,6 @@
 import type { Node } from '../node.ts';
 import { requestOf } from '../requests.ts';
-import { bindingOf, ownerOf } from '../scope.ts';
+import { ownerOf } from '../scope.ts';
 import type { Rule } from '../source.ts';
 
 const keeping =
@@ -100,26 +100,5 @@ export const navigatorOnline: Rule = {
         isTruth(node)
       )
         yield node;
-  },
-};
-
-const leaving = /\.(?:(?:pre)?fetch(?:Infinite)?Query|ensure(?:Infinite)?QueryData)$/;
-
-function isQueryClient(object: Node | undefined, call: Node): boolean {
-  if (object === undefined || object.type === 'ThisExpression') return false;
-  const isNamed = /quer(?:y|ies)_?(?:Client|Cache)(?:\(\))?$|(?:^|\.)qc$/i.test(object.path);
-  const isMade = bindingOf(object)?.init?.callee.path.endsWith('QueryClient') === true;
-  return isNamed || isMade || call.args[0]?.property('queryKey') !== undefined;
-}
-
-export const deprecatedFetchQuery: Rule = {
-  name: 'deprecated-fetch-query',
-  why: 'The next major version of TanStack Query has no fetchQuery, prefetchQuery or ensureQueryData.',
-  remedy:
-    'Call queryClient.query() or infiniteQuery(), which version 5.108 has: they do what all of them did.',
-  *find({ nodes }) {
-    for (const node of nodes)
-      if (node.calls(leaving) && isQueryClient(node.callee.get('object'), node))
-        yield node.callee.get('property');
   },
 };

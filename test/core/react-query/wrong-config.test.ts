@@ -76,7 +76,17 @@ describe('in development what is wrong is an error that says what is right', () 
     [
       'a declaration of keys that nobody has made a profile',
       () => create({ apis: [{ match: '/a', idempotency: { header: 'k' } }] }),
-      'createSteadfetch: apis[0]: idempotency is {"header":"k"}, and must be what defineIdempotency() returns.',
+      'createSteadfetch: apis[0]: idempotency is {"header":"k"}, and must be what defineIdempotency() returns, such as profiles.draft, or \'none\'.',
+    ],
+    [
+      'the name of a profile',
+      () => create({ apis: [{ match: '/a', idempotency: 'draft' }] }),
+      "createSteadfetch: apis[0]: idempotency is 'draft', and must be what defineIdempotency() returns, such as profiles.draft, or 'none'.",
+    ],
+    [
+      'an object that is long',
+      () => create({ connectivity: { check: 'a'.repeat(1000) } }),
+      `createSteadfetch: connectivity is {"check":"${'a'.repeat(90)}…, and must be what watchConnectivity() returns.`,
     ],
     [
       'retry without an instance',

@@ -1,6 +1,7 @@
 import { useActionState } from 'react';
 import { createSteadfetch, type SteadyFetch, type SteadyJson, mutationOptions } from 'steadfetch';
 import { type SubmitResult, useSafeSubmit, useMutationStatus } from 'steadfetch/react';
+import { SafeForm } from 'steadfetch/ui';
 import { expectTypeOf } from 'vitest';
 
 interface Order {
@@ -47,6 +48,17 @@ export function Form() {
   if (form.status === 'error') expectTypeOf(form.error).toEqualTypeOf<Error>();
   return <button onClick={() => form.reset()}>New order</button>;
 }
+
+/** The component takes the same mutations, and gives its view the same types. */
+export const Component = () => (
+  <SafeForm form="checkout" mutation={placeOrder} variables={() => ({ sku: 'kite' })}>
+    {({ form }) => {
+      expectTypeOf(form.data).toEqualTypeOf<Receipt | undefined>();
+      expectTypeOf(form.context).toEqualTypeOf<{ before: string } | undefined>();
+      return form.data?.id;
+    }}
+  </SafeForm>
+);
 
 export function Action() {
   const { submit } = useSafeSubmit(placeOrder, { form: 'checkout' });

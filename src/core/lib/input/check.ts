@@ -139,13 +139,17 @@ export function classOf(value: unknown): string {
   return name === 'Object' ? constructor?.name || name : name;
 }
 
+/** How much of an object a message has. */
+const mostShown = 100;
+
 function show(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
   // The source of a function may be long.
   if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return String(value);
   try {
-    return JSON.stringify(value, toJson);
+    const json = JSON.stringify(value, toJson);
+    return json.length > mostShown ? `${json.slice(0, mostShown)}…` : json;
   } catch {
     return 'an object';
   }

@@ -33,6 +33,9 @@ export function checkMade<By extends string, Value extends MadeBy<By>>(
   by: By,
 ): Value | undefined {
   const isMade = (made: Partial<Value> | null): boolean => made?.[code]?.by === by;
-  const allowed = inDevelopment(() => `what ${by}() returns`);
+  const allowed = inDevelopment(
+    () =>
+      `what ${by}() returns${by === 'defineIdempotency' ? ", such as profiles.draft, or 'none'" : ''}`,
+  );
   return checkValue(operation, option, value, isMade, allowed);
 }

@@ -1,7 +1,7 @@
 import {
   type Mutation,
   type QueryClient,
-  type QueryKey,
+  type MutationKey,
   type MutationCache,
   hashKey,
 } from '@tanstack/react-query';
@@ -34,7 +34,7 @@ export interface MutationTarget {
 
 /** The mutation whose status is shown: the newest with this key, or that of one `useSteadyMutation`. */
 export type MutationStatusTarget =
-  | { readonly mutationKey: QueryKey; readonly mutation?: never }
+  | { readonly mutationKey: MutationKey; readonly mutation?: never }
   | (MutationTarget & { readonly mutationKey?: never });
 
 /** Names a target: equal keys have equal ids. A hash begins with a bracket, so no key is taken for a hook. */

@@ -12,8 +12,10 @@ import {
   statusOf,
   waitOf,
 } from './status.ts';
-import { operationOf } from '../../operation/operation.ts';
+import { type Operation, operationOf } from '../../operation/operation.ts';
 import { fallbackOf } from '../query/fallback.ts';
+import { ownWaitMs } from '../query/react-query-alone.ts';
+import { delayOfReactQuery } from '../../policy/backoff.ts';
 import { type Instance, instanceBehind } from '../instance.ts';
 import { warnOfLostQueries, warnOfUnknownKey } from '../misuse.ts';
 
@@ -60,6 +62,9 @@ export function queryStatus(
       ? idle
       : statusOf({ maxAttempts, attempt, ...endOf(query, instance) });
   const operation = newest?.phase.kind === 'ended' ? undefined : newest;
+  // A fetch that the server began has no operation before its first retry.
+  const wait = waitOf(operation ?? operationOf(reportOf(lastError, 0)), fetchFailureCount);
+  const retryAt = operation && ownRetryAt(query, operation, before);
   return statusOf({
     phase: 'active',
     attempt: operation ? attempt : 0,
@@ -67,9 +72,27 @@ export function queryStatus(
     lastError,
     operation,
     heldBy: fetchStatus === 'paused' ? holdOf(before) : undefined,
-    // A fetch that the server began has no operation before its first retry.
-    wait: waitOf(operation ?? operationOf(reportOf(lastError, 0)), fetchFailureCount),
+    wait: retryAt === undefined ? wait : { attempt, ...wait, retryAt },
   });
+}
+
+/**
+ * When the wait of the query's own `retryDelay` ends, or of React Query's: our policy is not asked about it or, without a
+ * `retry` of the app's, says another time. Undefined if `retryDelay` is ours, or the query does not wait.
+ */
+function ownRetryAt(
+  query: Query,
+  operation: Operation,
+  before: RetryState | undefined,
+): number | undefined {
+  const { attempt, errors } = operation;
+  // The next attempt has not begun since React Query has counted this failure.
+  const isWaiting = attempt === query.state.fetchFailureCount;
+  if (!isWaiting || instanceBehind(query.options.retryDelay)) return undefined;
+  // A function may draw lots: it is asked once.
+  if (before?.status === 'waiting' && before.attempt === attempt) return before.retryAt;
+  const ownMs = ownWaitMs(query, operation) ?? delayOfReactQuery(attempt - 1);
+  return errors.failedAt && errors.failedAt + ownMs;
 }
 
 /** How a query has ended. A fallback that it shows in place of a failure counts as that failure. */
