@@ -9,6 +9,7 @@ import {
   refuseHandedOut,
   renewableAt,
   reportOf,
+  runAttending,
   submissionExtension,
   type AttemptLimit,
   type Decision,
@@ -196,8 +197,6 @@ interface SendOptions extends Omit<Recorder, 'idempotent'> {
 export interface FailedAttempt extends Failed {
   readonly kind: 'failed';
   readonly error: unknown;
-  /** It, or one before it, may have been done. */
-  readonly isInDoubt: boolean;
   /** True if the key is of no use any more. */
   readonly isStuck: boolean;
   readonly before: HandedOver;
@@ -285,7 +284,7 @@ export class EntryAttempt extends Owner<Operation> {
     const given: [never, typeof context] = [variables as never, context];
     const { mutationFn } = definition.handler;
     const run = async (...args: typeof given): Promise<unknown> => {
-      const done: unknown = await mutationFn(...args);
+      const done: unknown = await runAttending(() => mutationFn(...args));
       refuseHandedOut(this.#operation);
       return done;
     };
