@@ -314,16 +314,14 @@ function wrap(native: IDBTransaction): Transaction & {
 } {
   const rows = attempt(() => native.objectStore('rows'));
   const owners = attempt(() => native.objectStore('owners'));
-  const large = new LargeFields(
-    attempt(() => native.objectStore('large')),
-    resultOf,
-  );
+  const apart = attempt(() => native.objectStore('large'));
+  const large = new LargeFields(apart, resultOf);
   const join = async (found: Promise<readonly SlimRow[]>): Promise<readonly Row[]> =>
     Promise.all((await found).map((slim) => large.join(slim)));
   const put = (row: Row): Promise<unknown> => {
     // Begun at once, in the order of the calls.
     const { slim, written } = large.split(row);
-    return Promise.all([written, resultOf(() => rows.put(slim))]);
+    return Promise.all([...written, resultOf(() => rows.put(slim))]);
   };
   return {
     async row(seq) {
@@ -345,19 +343,18 @@ function wrap(native: IDBTransaction): Transaction & {
           : pageOf(rows.index(index), key, after, limit),
       ),
     async add(row) {
-      const apart = largeOf(row);
-      const seq = (await resultOf(() => rows.add(slimDown(row, apart)))) as number;
-      if (apart[0]) await put({ ...row, seq });
+      const fields = largeOf(row);
+      const seq = (await resultOf(() => rows.add(slimDown(row, fields)))) as number;
+      if (fields[0]) await put({ ...row, seq });
       return seq;
     },
     put,
-    remove: (seq) => Promise.all([large.remove(seq), resultOf(() => rows.delete(seq))]),
+    remove: (seq) => Promise.all([...large.remove(seq), resultOf(() => rows.delete(seq))]),
     owner: (owner) => resultOf<OwnerRecord | undefined>(() => owners.get(owner)),
     owners: () => resultOf<OwnerRecord[]>(() => owners.getAll()),
     putOwner: (record) => resultOf(() => owners.put(record)),
     removeOwner: (owner) => resultOf(() => owners.delete(owner)),
-    clear: () =>
-      Promise.all([large.clear(), resultOf(() => rows.clear()), resultOf(() => owners.clear())]),
+    clear: () => Promise.all([rows, owners, apart].map((store) => resultOf(() => store.clear()))),
     async probe(record) {
       await resultOf(() => owners.put(record));
       await resultOf(() => owners.delete(record.owner));

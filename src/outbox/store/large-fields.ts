@@ -18,7 +18,7 @@ export class LargeFields {
   readonly #store: IDBObjectStore;
   readonly #run: <T>(begin: () => IDBRequest<T>) => Promise<T>;
   /** The rows as they are on the disk, as far as this transaction knows. */
-  readonly #known: Map<number, { readonly row: Row; readonly apart: readonly Field[] }> = new Map();
+  readonly #known: Map<number, SlimRow> = new Map();
 
   constructor(store: IDBObjectStore, run: <T>(begin: () => IDBRequest<T>) => Promise<T>) {
     this.#store = store;
@@ -26,45 +26,42 @@ export class LargeFields {
   }
 
   /** Reads the fields of a row that are apart. */
-  async join({ apart = [], ...slim }: SlimRow): Promise<Row> {
-    const { seq } = slim;
-    const read = apart.map(async (field) => [
-      field,
-      await this.#run(() => this.#store.get([seq, field])),
-    ]);
-    const row = { ...slim, ...Object.fromEntries(await Promise.all(read)) } as Row;
-    this.#known.set(seq, { row, apart });
+  async join(slim: SlimRow): Promise<Row> {
+    const { apart = [], ...row } = slim;
+    for (const field of apart)
+      Object.assign(row, { [field]: await this.#run(() => this.#store.get([row.seq, field])) });
+    this.#known.set(row.seq, { ...row, apart });
     return row;
   }
 
-  /** Begins to write the large fields that have changed. @returns the row without them, and the end of these writes. */
-  split(row: Row): { readonly slim: SlimRow; readonly written: Promise<unknown> } {
+  /** Begins to write the large fields that have changed. @returns the row without them, and these writes. */
+  split(row: Row): { readonly slim: SlimRow; readonly written: readonly Promise<unknown>[] } {
     const { seq } = row;
     const known = this.#known.get(seq);
-    const written = known ? [] : [this.remove(seq)];
-    const apart: Field[] = [];
-    for (const field of fields) {
-      const value = row[field];
-      const isSame = !!known && known.row[field] === value;
-      const wasApart = !!known?.apart.includes(field);
-      if (isSame ? wasApart : isLarge(value)) apart.push(field);
-      if (isSame) continue;
-      const key = [seq, field];
-      if (apart.includes(field)) written.push(this.#run(() => this.#store.put(value, key)));
-      else if (wasApart) written.push(this.#run(() => this.#store.delete(key)));
-    }
-    this.#known.set(seq, { row, apart });
-    return { slim: slimDown(row, apart), written: Promise.all(written) };
+    const before: readonly Field[] = known ? (known.apart ?? []) : fields;
+    const changed = fields.filter((field) => !known || known[field] !== row[field]);
+    const apart = fields.filter((field) =>
+      changed.includes(field) ? isLarge(row[field]) : before.includes(field),
+    );
+    const written = changed
+      .filter((field) => apart.includes(field) || before.includes(field))
+      .map((field) =>
+        this.#run<unknown>(() => {
+          const key = [seq, field];
+          const write = apart.includes(field)
+            ? this.#store.put(row[field], key)
+            : this.#store.delete(key);
+          return write as IDBRequest;
+        }),
+      );
+    this.#known.set(seq, { ...row, apart });
+    return { slim: slimDown(row, apart), written };
   }
 
   /** Forgets the large fields of a row. */
-  remove(seq: number): Promise<unknown> {
-    const isNone = this.#known.get(seq)?.apart.length === 0;
-    return isNone ? Promise.resolve() : this.#run(() => this.#store.delete(rangeOf(seq)));
-  }
-
-  clear(): Promise<unknown> {
-    return this.#run(() => this.#store.clear());
+  remove(seq: number): readonly Promise<unknown>[] {
+    const { apart = fields } = this.#known.get(seq) ?? {};
+    return apart.map((field) => this.#run(() => this.#store.delete([seq, field])));
   }
 }
 
@@ -75,26 +72,20 @@ export const rangeOf = (seq: number): IDBKeyRange => IDBKeyRange.bound([seq], [s
 export const largeOf = (row: NewRow): readonly Field[] =>
   fields.filter((field) => isLarge(row[field]));
 
-export function slimDown<R extends NewRow | Row>(row: R, apart: readonly Field[]): R {
-  if (apart.length === 0) return row;
-  return { ...row, ...Object.fromEntries(apart.map((field) => [field, undefined])), apart };
-}
+export const slimDown = <R extends NewRow | Row>(row: R, apart: readonly Field[]): R =>
+  apart.reduce<R>((slim, field) => ({ ...slim, apart, [field]: undefined }), row);
 
 function isLarge(value: unknown): boolean {
-  const seen = new Set<unknown>();
   let size = 0;
-  const weigh = (part: unknown): void => {
-    if (typeof part === 'string') size += part.length;
-    if (typeof part !== 'object' || part === null || seen.has(part)) return;
-    seen.add(part);
-    if (part instanceof Blob) size += part.size;
-    else if (part instanceof ArrayBuffer || ArrayBuffer.isView(part)) size += part.byteLength;
-    else {
-      const parts = part instanceof Map || part instanceof Set ? [...part] : Object.values(part);
-      for (const one of parts) if (size <= mostInRow) weigh(one);
-      size += parts.length;
-    }
-  };
-  weigh(value);
-  return size > mostInRow;
+  // Parts are added while it is read. Each is read once, so that a cycle ends.
+  const parts = new Set([value]);
+  for (const part of parts) {
+    const { byteLength = 1 } = Object(part);
+    size += typeof part === 'string' ? part.length : part instanceof Blob ? part.size : byteLength;
+    if (size > mostInRow) return true;
+    if (typeof part !== 'object' || part === null || byteLength > 1) continue;
+    const list = Symbol.iterator in part ? (part as Iterable<unknown>) : Object.values(part);
+    for (const one of list) parts.add(one);
+  }
+  return false;
 }
