@@ -840,7 +840,7 @@ describe('whatever is thrown, an entry ends as it does where nothing is known of
         order: {
           async mutationFn() {
             runs += 1;
-            await undefined;
+            await Promise.resolve();
             return fail(isRevoked);
           },
         },
