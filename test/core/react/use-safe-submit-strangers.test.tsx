@@ -113,7 +113,7 @@ describe('two mutations of one observer, with the same variables', () => {
       const options = {
         ...mutationOptions(rig.steady, {
           async mutationFn() {
-            await undefined;
+            await Promise.resolve();
             throw new Error('of another client');
           },
           policy: { maxRetries: 0 },
@@ -163,7 +163,7 @@ describe.each(Object.keys(early))('a mutationFn that ends at once, by %s', (name
       mutationOptions(rig.steady, {
         async mutationFn(payload: unknown, { json }) {
           const now = attempts[attempt++];
-          if (now === 'late') await undefined;
+          if (now === 'late') await Promise.resolve();
           if (now !== 'sent') early[name]?.(payload);
           return json('/orders', { method: 'POST', json: payload });
         },
@@ -219,7 +219,7 @@ test('a token that could not be had, by the word of classifyError, has sent noth
     {},
     mutationOptions(rig.steady, {
       async mutationFn(payload: unknown, { json }) {
-        await undefined;
+        await Promise.resolve();
         if (!isThere) throw Object.assign(new Error('No token'), { name: 'TokenError' });
         return json('/orders', { method: 'POST', json: payload });
       },

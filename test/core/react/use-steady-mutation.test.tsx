@@ -148,7 +148,7 @@ describe('an onMutate that throws', () => {
       (): Promise<void> => new Promise((go) => void setTimeout(go, 100)),
     ];
     const mutationFn = vi.fn<() => Promise<void>>(async () => {
-      await undefined;
+      await Promise.resolve();
       throw new Error('of axios');
     });
     const shared = mutationOptions(rig.steady, { mutationKey, mutationFn });

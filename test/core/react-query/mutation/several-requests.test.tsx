@@ -233,7 +233,7 @@ describe('a mutation that another client sends', () => {
       let attempts = 0;
       const { order, time, last } = showOrders(
         async () => {
-          await undefined;
+          await Promise.resolve();
           throw attempts++ === 0 ? foreign(method) : foreign(method, status);
         },
         { policy: { shouldRetry: ({ kind }: Outcome) => kind === 'error' || undefined } },
