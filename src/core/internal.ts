@@ -57,7 +57,7 @@ export type { WaitingWrites } from './fetch/order/waiting-writes.ts';
 
 // operation
 export type { AttemptLimit } from './operation/environment.ts';
-export { reportFailure, reportOf } from './operation/error-info.ts';
+export { reportFailure, reportOf, runAttending } from './operation/error-info.ts';
 export {
   SteadfetchError,
   isNetworkError,

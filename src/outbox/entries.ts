@@ -68,8 +68,9 @@ export class Entries {
   readonly retryAll = async (): Promise<void> => {
     const { storage, engine, clock } = this.#parts;
     await storage.ready();
-    for await (const { id } of engine.store.all('dead'))
-      await this.#send(id, (known) => redriveSafely(known, clock));
+    for await (const { id, deadReason } of engine.store.all('dead'))
+      // It would undo what was done since: only a user who means this one sends it again.
+      if (deadReason !== 'superseded') await this.#send(id, (known) => redriveSafely(known, clock));
   };
 
   /** Edits an entry. Of several edits at once the last one wins, however long a cipher takes. `submitted`: the entry may not be stored yet. */

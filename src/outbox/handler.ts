@@ -272,6 +272,8 @@ export interface Failed {
   readonly decision: Decision;
   /** True if a request of the attempt was sent. */
   readonly wasSent: boolean;
+  /** It, or one before it, may have been done. */
+  readonly isInDoubt: boolean;
   /** True if the attempt was not made, because the record that must precede its first request was not kept in time. */
   readonly isUnsent?: boolean;
   /** How long until new credentials can be requested, if the attempt failed for want of them. */
@@ -288,6 +290,13 @@ const finals: Partial<Record<StopReason, DeadReason>> = {
   'age-unknown': 'age-unknown',
   superseded: 'superseded',
 };
+
+/** The end that a failure means; undefined if it is a wait. What was surely not done is repeated, unless it fails by itself. */
+function endOf({ decision, failure, isInDoubt }: Failed): DeadReason | undefined {
+  if (decision.kind === 'retry') return undefined;
+  if (decision.reason !== 'not-idempotent' || isInDoubt) return finals[decision.reason];
+  return failure.kind === 'error' ? 'refused' : undefined;
+}
 
 /** Servers name longer waits by mistake: an epoch time for a number of seconds. */
 const longestNoticeMs = 86_400_000;
@@ -320,7 +329,7 @@ export function nextStepOf(
 ): NextStep {
   const { decision, wasSent, isUnsent, renewableInMs } = failed;
   const isSignedOut = renewableInMs !== undefined;
-  const end = decision.kind === 'stop' && !isSignedOut ? finals[decision.reason] : undefined;
+  const end = isSignedOut ? undefined : endOf(failed);
   // A request that could not be sent will not be a better one; what is paused was none.
   if (end) return { kind: 'dead', reason: end };
   const isPaused = isSignedOut || (decision.reason === 'paused-too-long' && !wasSent);

@@ -198,12 +198,13 @@ export class OutboxCore {
   async #close(): Promise<void> {
     const { others, storage, engine } = this.#parts;
     await this.#enqueuer.turn();
-    engine.dispose();
+    const given = engine.dispose();
+    this.#leave(() => true);
+    await given;
     storage.dispose();
     // Another tab may not know of its entries yet.
     others.post({ kind: 'owner' });
     others.close();
-    this.#leave(() => true);
   }
 
   /** Rejects for submitters that still wait. */

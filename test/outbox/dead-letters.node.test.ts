@@ -1,5 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { AnyOutboxHandlers, DeadLetterError, OutboxContext } from 'steadfetch/outbox';
+import { classifyOutcomes } from 'steadfetch';
+import {
+  type AnyOutboxHandlers,
+  type DeadLetterError,
+  type OutboxContext,
+  outboxLinks,
+} from 'steadfetch/outbox';
 import { openIndexedDb } from '../../src/outbox/store/disk.ts';
 import type { Row } from '../../src/outbox/store/row.ts';
 import { deriveKey } from '../../src/core/idempotency/key.ts';
@@ -222,6 +228,66 @@ describe('what is discarded', () => {
         processed: 'unknown',
       });
     }
+  });
+});
+
+describe('an entry of which surely nothing was done', () => {
+  test.each([true, false])(
+    'because its handler has thrown at once, is refused: it was not done, and is retried under a new key (links: %s)',
+    async (hasLinks) => {
+      const { openTab, server, pass } = createBrowser();
+      server.rule = (arrival) => arrival.answer(201, { id: 1 });
+      let isMended = false;
+      const handler = {
+        ...scoped.order,
+        mutationFn: async (given: { lines?: string[] }, context: OutboxContext) =>
+          order.mutationFn(isMended ? given : Object(given).items.map(String), context),
+      };
+      const links = hasLinks ? outboxLinks() : undefined;
+      const { outbox } = openTab({ handlers: { order: handler }, links });
+      const { delivered, idempotencyKey } = outbox.submit('order', { lines: ['lamp'] });
+      const ended = endOf(delivered);
+      await pass(60_000, 4000);
+      expect(await ended).toMatchObject({ reason: 'refused', processed: 'no' });
+      expect(server.arrivals).toEqual([]);
+      isMended = true;
+      expect(await outbox.retry(idempotencyKey)).not.toBe(idempotencyKey);
+      await pass(1000);
+      expect(server.arrivals).toHaveLength(1);
+    },
+  );
+
+  test.each([
+    [503, 'a token that could not be had now'],
+    [429, 'a limit of the login server'],
+  ])('because the app says so (%i, %s), goes on later', async (status) => {
+    const { openTab, server, pass } = createBrowser();
+    server.rule = (arrival) => arrival.answer(201, { id: 1 });
+    let isOnline = false;
+    const getToken = async (): Promise<void> => {
+      await settle();
+      if (!isOnline) throw new Error('network-request-failed');
+    };
+    const handler = {
+      mutationFn: async (given: unknown, context: OutboxContext) => {
+        await getToken();
+        return order.mutationFn(given, context);
+      },
+    };
+    const classifyError = (error: unknown) =>
+      Object(error).message === 'network-request-failed'
+        ? { status, processed: 'no' as const }
+        : undefined;
+    const { outbox } = openTab({
+      handlers: { order: handler },
+      apis: [{ match: api, outcomes: classifyOutcomes({ classifyError }) }],
+    });
+    const { delivered } = outbox.submit('order', 1);
+    await pass(60_000, 1000);
+    expect(await outbox.list()).toMatchObject([{ state: 'pending', processed: 'no' }]);
+    isOnline = true;
+    await pass(300_000, 1000);
+    expect(await endOf(delivered)).toEqual({ data: { id: 1 } });
   });
 });
 
@@ -772,8 +838,9 @@ describe('whatever is thrown, an entry ends as it does where nothing is known of
     const { outbox } = openTab({
       handlers: {
         order: {
-          mutationFn() {
+          async mutationFn() {
             runs += 1;
+            await Promise.resolve();
             return fail(isRevoked);
           },
         },

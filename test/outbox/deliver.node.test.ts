@@ -30,8 +30,8 @@ const retry: Decision = {
 
 const next = (
   decision: Decision,
-  { failure = failures.network, wasSent = true, limits = endless } = {},
-) => nextStepOf({ failure, decision, wasSent }, row, limits, { nowMs, backoffMs });
+  { failure = failures.network, wasSent = true, isInDoubt = true, limits = endless } = {},
+) => nextStepOf({ failure, decision, wasSent, isInDoubt }, row, limits, { nowMs, backoffMs });
 
 test('what is decided to go again goes at its time', () => {
   expect(next(retry)).toEqual({ kind: 'again', nextRetryAt: 107_000, attempts: 3 });

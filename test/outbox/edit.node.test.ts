@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { OutboxCipher } from 'steadfetch/outbox';
-import { createBrowser, shop, type TestBrowser } from './rig.ts';
+import { RowStore } from '../../src/outbox/store/row-store.ts';
+import { createBrowser, settle, shop, type TestBrowser } from './rig.ts';
 
 /** A cipher that takes 10 ms for each value, and for some of them longer. */
 function slowCipher({ clock }: TestBrowser, delaysMs: Record<string, number> = {}): OutboxCipher {
@@ -100,3 +101,34 @@ test('a cipher that rejects an edit leaves the entry as it is, and the next edit
   expect(await second).toEqual(expect.any(String));
   expect(bodies(browser)).toEqual(['"lamp"', '"table"']);
 });
+
+test.each([
+  ['edit', '"rug"'],
+  ['retry', '"lamp"'],
+] as const)(
+  'an entry of an earlier page is sent, also if a user presses %s while this page begins to send it',
+  async (press, sent) => {
+    const { openTab, server, pass } = createBrowser();
+    const first = openTab({ handlers: shop });
+    const { idempotencyKey } = first.outbox.submit('order', 'lamp');
+    await settle();
+    server.arrivals[0]?.answer(503, {}, { 'retry-after': '1' });
+    await settle();
+    first.crash();
+    const { claim } = RowStore.prototype;
+    const claiming = vi.spyOn(RowStore.prototype, 'claim').mockImplementationOnce(async function (
+      this: RowStore,
+      ...given
+    ) {
+      // The transaction of the press comes first. The entry is then of the owner of this page.
+      await (press === 'edit' ? outbox.edit(idempotencyKey, 'rug') : outbox.retry(idempotencyKey));
+      await settle();
+      return claim.apply(this, given);
+    });
+    const { outbox } = openTab({ handlers: shop });
+    server.rule = (arrival) => arrival.answer(201, { id: 1 });
+    await pass(60_000, 4000);
+    claiming.mockRestore();
+    expect(server.arrivals.slice(1).map(({ body }) => body)).toEqual([sent]);
+  },
+);

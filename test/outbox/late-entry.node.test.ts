@@ -59,3 +59,39 @@ test('an entry that was written before the page was loaded does not undo what th
   expect(saved).toEqual(['draft 2']);
   expect(await second.outbox.find(idempotencyKey)).toMatchObject({ reason: 'superseded' });
 });
+
+test.each([
+  ['on, off and on', ['PUT', 'DELETE', 'PUT']],
+  ['off and on', ['DELETE', 'PUT']],
+])(
+  'a like that was switched %s is as it was left, also after all dead letters are sent again',
+  async (_, methods) => {
+    vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const { openTab, server, pass } = createBrowser();
+    let isUp = false;
+    const done: string[] = [];
+    server.rule = (arrival) => {
+      if (!isUp) return arrival.cut();
+      done.push(arrival.method);
+      arrival.answer(200);
+    };
+    const like = {
+      mutationFn: (
+        method: string,
+        { fetch }: { fetch: (url: string, init: RequestInit) => Promise<Response> },
+      ) => fetch(`${api}/likes/1`, { method }),
+    };
+    const { outbox } = openTab({ handlers: { like } });
+    for (const method of methods) {
+      outbox.submit('like', method);
+      await pass(700);
+    }
+    await pass(15_000);
+    isUp = true;
+    await pass(60_000, 1000);
+    expect(done).toEqual(['PUT']);
+    await outbox.retryAll();
+    await pass(10_000);
+    expect(done).toEqual(['PUT']);
+  },
+);

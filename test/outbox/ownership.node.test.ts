@@ -100,7 +100,7 @@ test('the others wait for its lock; one of them takes over when it dies, the res
   await c.refresh();
   await settle();
   expect(locks()).toEqual(['a, b, c']);
-  a.dispose();
+  void a.dispose();
   await settle();
   expect(locks()).toEqual(['b, c']);
   expect(gained).toEqual(['b']);
@@ -155,7 +155,7 @@ test('a page that is put away holds and asks for nothing, takes nothing, and has
   const mine = await add(a);
   await a.refresh();
   await settle();
-  a.leave();
+  void a.leave();
   await settle();
   expect(locks()).toEqual(['b']);
   expect(a.held()).toEqual([]);
@@ -188,9 +188,9 @@ test('a page that is put away just as it takes over has not', async () => {
   const b = open('b', { store: slow });
   await add(a);
   await b.refresh();
-  a.dispose();
+  void a.dispose();
   await started;
-  b.leave();
+  void b.leave();
   await settle();
   await settle();
   expect(b.held()).toEqual([]);
@@ -207,7 +207,7 @@ test('where taking over fails, the lock goes to the next, and it is tried again 
   const [a, b] = [open('a'), open('b', { store: broken })] as const;
   await add(a);
   await b.refresh();
-  a.dispose();
+  void a.dispose();
   await settle();
   expect(errors).toEqual([new Error('disk')]);
   expect(locks()).toEqual([]);
@@ -222,7 +222,7 @@ test('after its end it takes nothing more, and new rows are refused', async () =
   const { store, open, add, locks, clock } = createTabs();
   const a = open('a');
   await add(a);
-  a.dispose();
+  void a.dispose();
   await a.refresh();
   await expect(add(a)).rejects.toMatchObject({ name: 'DatabaseError', reason: 'lost' });
   expect(locks()).toEqual([]);
@@ -235,7 +235,7 @@ describe.each<World>(['well', 'missing', 'never granted'])('where locks are %s',
     const { open, add, gained } = createTabs(world);
     const [a, b] = [open('a'), open('b')] as const;
     await add(a);
-    a.dispose();
+    void a.dispose();
     await settle();
     await b.refresh();
     await settle();
@@ -298,11 +298,11 @@ test('a lock that is granted after another tab has taken over takes nothing from
   await pass(40_000);
   await b.refresh();
   // c is the first to wait for the lock, and b the first to find the silence.
-  c.leave();
+  void c.leave();
   await pass(120_000);
   expect(gained).toEqual(['b']);
   await c.comeBack();
-  a.dispose();
+  void a.dispose();
   await settle();
   await settle();
   expect(gained).toEqual(['b']);
@@ -314,7 +314,7 @@ describe.each<World>(['missing', 'never granted'])('where locks are %s', (world)
     const { store, open, add, gained } = createTabs(world);
     const [a, b, c] = [open('a'), open('b'), open('c')] as const;
     await add(a);
-    a.leave();
+    void a.leave();
     await settle();
     await Promise.all([b.refresh(), c.refresh()]);
     expect(gained).toHaveLength(1);
@@ -390,7 +390,7 @@ test('what an earlier connection of the same page has left is taken without wait
   const tokens = new Set<string>();
   const before = open('before', { ...frozen(store), tokens });
   await add(before);
-  before.dispose();
+  void before.dispose();
   const after = open('after', { tokens });
   await after.refresh();
   expect(gained).toEqual(['after']);

@@ -460,7 +460,7 @@ test('a handler that throws at once is no other failure', async () => {
   const { outbox } = openTab({ handlers });
   const { delivered } = outbox.submit('order', undefined);
   await expect(delivered).rejects.toMatchObject({
-    reason: 'not-repeatable',
+    reason: 'refused',
     cause: new RangeError('a mistake'),
   });
   await settle();

@@ -30,6 +30,24 @@ describe.each(worlds)('where locks %s', (_, locks) => {
     },
   );
 
+  test.each(['waits', 'is sent'])(
+    'an outbox that is disposed of hands its entry to the next one, where it %s',
+    async (state) => {
+      const { openTab, server, pass } = createBrowser();
+      const first = openTab(open());
+      first.outbox.submit('order', 1);
+      await settle();
+      if (state === 'waits') server.arrivals[0]?.answer(503, {}, { 'retry-after': '1' });
+      await settle();
+      first.outbox.dispose();
+      await settle();
+      server.rule = (arrival) => arrival.answer(201, { id: 1 });
+      openTab(open());
+      await pass(2000);
+      expect(server.arrivals).toHaveLength(2);
+    },
+  );
+
   test('what a frozen tab holds is sent by another within two minutes, and is not sent twice by the first', async () => {
     const { openTab, server, pass } = createBrowser();
     const first = openTab(open());

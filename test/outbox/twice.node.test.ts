@@ -122,7 +122,7 @@ test('of two edits at once the later one goes; and the key from before still dis
 
 test('a database of this name that is not an outbox keeps nothing from being sent', async () => {
   const { name, openTab, server, pass } = createBrowser();
-  const request = indexedDB.open(name, 1);
+  const request = indexedDB.open(name, 2);
   await new Promise((done) => request.addEventListener('success', done));
   request.result.close();
   server.rule = (arrival) => arrival.answer(201, { id: 1 });

@@ -15,6 +15,28 @@ export function reportFailure(error: unknown, report: FailureReport): void {
   }
 }
 
+/**
+ * Runs a mutationFn. What it throws before it has waited for anything is the error of no request, so nothing was done: its
+ * schema has refused the variables, nobody is logged in, or an earlier version of the app has made the variables.
+ */
+export function runAttending<T>(run: () => Promise<T>): Promise<T> {
+  let isAtOnce = true;
+  const attend = (error: unknown): void => {
+    if (isAtOnce && reportOf(error, 0).failure === failures.error)
+      reportFailure(error, { failure: { kind: 'error', processed: 'no' } });
+  };
+  try {
+    const begun = Promise.resolve(run());
+    begun.catch(attend);
+    return begun;
+  } catch (error) {
+    attend(error);
+    throw error;
+  } finally {
+    void Promise.resolve().then(() => (isAtOnce = false));
+  }
+}
+
 /** Throws an error about a request that is wrong before it is sent. @throws the error */
 export function refuse(error: unknown, request?: RequestFacts): never {
   reportFailure(error, { request, failure: failures.invalid });

@@ -9,6 +9,7 @@ import {
   refuseHandedOut,
   renewableAt,
   reportOf,
+  runAttending,
   submissionExtension,
   type AttemptLimit,
   type Decision,
@@ -61,6 +62,9 @@ export const encodeSteps = async (
 ): Promise<Pick<Row, 'steps'>> =>
   steps.length > 0 ? { steps: await codec.encode('outbox', steps) } : {};
 
+const isSameStep = (one: PastStep, other: PastStep | undefined): boolean =>
+  Object.entries({ ...other, ...one }).every(([name, value]) => Object(other)[name] === value);
+
 /** The submission of an entry in one attempt. None of its requests is sent before that is stored on the disk. */
 class EntrySubmission extends Submission {
   readonly #entry: Row;
@@ -69,6 +73,8 @@ class EntrySubmission extends Submission {
   #unkept: Unkept | undefined;
   #wasOut = false;
   #isOver = false;
+  /** The steps as they are stored. */
+  #stored: readonly PastStep[];
 
   constructor(entry: Row, recorder: Recorder, signal: AbortSignal) {
     const { id: key, createdAt, aheadMs, isInDoubt: wasSent, isUnkeyed, attempts } = entry;
@@ -77,6 +83,7 @@ class EntrySubmission extends Submission {
     this.#entry = entry;
     this.#recorder = recorder;
     this.#signal = signal;
+    this.#stored = entry.isRedriven ? [] : past;
     signal.addEventListener('abort', () => {
       // Nothing was sent, and nothing will be, so the record is taken back at once.
       if (!this.#wasOut) store.recordRequest(entry, fence, { attempts, isUnkeyed }).catch(() => {});
@@ -89,6 +96,14 @@ class EntrySubmission extends Submission {
   }
   get wasOut(): boolean {
     return this.#wasOut;
+  }
+  /** The steps, if they are not stored as they are. Their bytes may be many, so they are not written again. */
+  get unstored(): readonly PastStep[] {
+    const { past } = this;
+    const isStored =
+      past.length === this.#stored.length &&
+      past.every((step, at) => isSameStep(step, this.#stored[at]));
+    return isStored ? [] : past;
   }
 
   override recordStep(step: Step, sentTo?: KeyRules): void {
@@ -114,11 +129,12 @@ class EntrySubmission extends Submission {
     if (this.isUnkeyed && this.#entry.isRestored && !this.#recorder.idempotent)
       return { kind: 'not-repeatable' };
     try {
-      const { past } = this;
+      const { past, unstored } = this;
       // There may be no room for the bytes, or they cannot be stored. Then only their digests are.
-      const isOurs = await this.#record(past).catch(() =>
-        this.#record(past.map((step) => ({ ...step, body: undefined }))),
+      const isOurs = await this.#record(unstored).catch(() =>
+        this.#record(unstored.map((step) => ({ ...step, body: undefined }))),
       );
+      this.#stored = past;
       return isOurs ? undefined : { kind: 'dropped' };
     } catch (error) {
       return { kind: 'unsent', error };
@@ -181,12 +197,11 @@ interface SendOptions extends Omit<Recorder, 'idempotent'> {
 export interface FailedAttempt extends Failed {
   readonly kind: 'failed';
   readonly error: unknown;
-  /** It, or one before it, may have been done. */
-  readonly isInDoubt: boolean;
   /** True if the key is of no use any more. */
   readonly isStuck: boolean;
   readonly before: HandedOver;
-  readonly past: readonly PastStep[];
+  /** The steps, if they are not stored as they are. */
+  readonly unstored: readonly PastStep[];
 }
 
 type Attempted = { readonly kind: 'done'; readonly data: unknown } | FailedAttempt | Unkept;
@@ -269,7 +284,7 @@ export class EntryAttempt extends Owner<Operation> {
     const given: [never, typeof context] = [variables as never, context];
     const { mutationFn } = definition.handler;
     const run = async (...args: typeof given): Promise<unknown> => {
-      const done: unknown = await mutationFn(...args);
+      const done: unknown = await runAttending(() => mutationFn(...args));
       refuseHandedOut(this.#operation);
       return done;
     };
@@ -332,7 +347,7 @@ export class EntryAttempt extends Owner<Operation> {
       wasSent: wasOut,
       isStuck: submission.isStuck,
       before: operation.handOver(),
-      past: submission.past,
+      unstored: submission.unstored,
     };
   }
 

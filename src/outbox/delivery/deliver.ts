@@ -164,7 +164,7 @@ export class Delivery {
     const timeouts = entry.timeouts + (isTimeout ? 1 : 0);
     memory.wait(entry.id, failed.before);
     // The steps were stored before they were sent, so an error here does not matter.
-    const kept = await encodeSteps(this.#page.codec, failed.past).catch(() => ({}));
+    const kept = await encodeSteps(this.#page.codec, failed.unstored).catch(() => ({}));
     const nowMs = clock.now();
     const retry = failed.isUnsent ? entry.claims : entry.attempts + 1;
     const next = nextStepOf(failed, entry, definition, {

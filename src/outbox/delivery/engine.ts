@@ -121,13 +121,13 @@ export class Engine {
   /** Sends none of the entries any more: they were discarded, or cannot be read. */
   forget(): void {
     this.#drop();
-    this.ownership.release();
+    void this.ownership.release();
   }
 
   /** Called when the page is put away. Other tabs send its entries until it is back. */
   leave(): void {
     this.#drop();
-    this.ownership.leave();
+    void this.ownership.leave();
   }
 
   stop(): void {
@@ -135,9 +135,10 @@ export class Engine {
     this.worker.dispose();
   }
 
-  dispose(): void {
+  /** Resolves once other tabs can take the entries over. */
+  dispose(): Promise<unknown> {
     this.#page.memory.endWaiting(undefined, 'cancelled');
-    this.ownership.dispose();
+    return this.ownership.dispose();
   }
 
   /** A row of this page moves there: where a clear that this page has not heard of was done meanwhile, it goes. */

@@ -98,23 +98,26 @@ export class Ownership {
     return given;
   }
 
-  release(): void {
+  /** @returns the writes that tell other tabs. */
+  release(): Promise<unknown> {
     for (const { stop } of this.#others.values()) stop();
     this.#others.clear();
-    for (const { fence, release } of this.#held.values()) {
-      this.#giveUp(fence);
+    const given = [...this.#held.values()].map(({ fence, release }) => {
+      const signed = this.#giveUp(fence);
       release();
-    }
+      return signed;
+    });
     this.#held.clear();
     this.#mine = undefined;
+    return Promise.all(given);
   }
 
   /** Called when the page is put away: gives all owners up, and takes none until it is back. */
-  leave(): void {
+  leave(): Promise<unknown> {
     this.#isAway = true;
-    this.release();
     this.#context.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
+    return this.release();
   }
 
   comeBack(): Promise<void> {
@@ -122,14 +125,14 @@ export class Ownership {
     return this.refresh();
   }
 
-  dispose(): void {
+  dispose(): Promise<unknown> {
     this.#isOver = true;
-    this.leave();
+    return this.leave();
   }
 
-  /** Gives an owner up, so that the next page can take it at once. */
-  #giveUp(fence: Fence): void {
-    this.#context.store.sign(fence, 0).catch(() => {});
+  /** Gives an owner up, so that the next page can take it at once. Never rejects. */
+  #giveUp(fence: Fence): Promise<unknown> {
+    return this.#context.store.sign(fence, 0).catch(() => {});
   }
 
   #lock(owner: string, granted: () => void): () => void {
@@ -214,7 +217,7 @@ export class Ownership {
       this.#fail(error);
     }
     if (this.#others.get(owner)?.stop !== other.stop) {
-      if (isTaken) this.#giveUp(fence);
+      if (isTaken) void this.#giveUp(fence);
       return;
     }
     this.#others.delete(owner);

@@ -53,6 +53,8 @@ export class Worker {
   readonly #places: Places;
   /** Rows that could not be claimed or written. */
   readonly #aside: Map<number, { readonly times: number; readonly until: number }> = new Map();
+  /** The places of entries whose turn came while they were claimed: for another owner, that claim finds nothing. */
+  readonly #missed: Set<number> = new Set();
   readonly #unsubscribe: () => void;
   #timer: unknown;
   #pausedUntil = -Infinity;
@@ -270,7 +272,8 @@ export class Worker {
       const next = this.#places.take(this.#sendable(), [...this.#slots.values()], nowMs);
       if (!next) break;
       const isAside = !next.isUrged && (this.#aside.get(next.seq)?.until ?? 0) > nowMs;
-      if (!this.#slots.has(next.seq) && !isAside) void this.#run(next);
+      if (this.#slots.has(next.seq)) this.#missed.add(next.seq);
+      else if (!isAside) void this.#run(next);
     }
   }
 
@@ -328,6 +331,7 @@ export class Worker {
       else this.#setAside(next.seq, error);
     }
     if (this.#isConnected(slot)) this.#slots.delete(next.seq);
+    if (this.#missed.delete(next.seq)) this.#expire();
     for (const row of settled ? [settled.row, ...alsoChanged(settled)] : [])
       if (row?.owner !== undefined)
         this.#driven.get(row.owner)?.add(row, this.#context.clock.now());

@@ -175,7 +175,10 @@ export interface Outbox<
    * @returns the key by which it goes now; undefined when there is no such entry.
    */
   readonly retry: (idempotencyKey: string) => Promise<string | undefined>;
-  /** The same for all dead letters, but what may have been done keeps its key: so many a user does not look at. */
+  /**
+   * The same for all dead letters, but what may have been done keeps its key: so many a user does not look at. One that is
+   * `superseded` stays: it would undo a later change.
+   */
   readonly retryAll: () => Promise<void>;
   /**
    * Sends an entry with other variables, under a new key. Where it may have been done already, it may

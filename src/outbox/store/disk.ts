@@ -1,11 +1,19 @@
 import type { Clock } from '../../core/lib/clock.ts';
 import { ifAllowed } from '../../core/lib/browser/page.ts';
 import { untilAborted, withLimit } from '../../core/lib/timer.ts';
+import { LargeFields, largeOf, rangeOf, slimDown, type SlimRow } from './large-fields.ts';
 import { type Row, setAside } from './row.ts';
-import { type Database, layOut, type OwnerRecord, type Range, type Transaction } from './schema.ts';
+import {
+  type Database,
+  layOut,
+  type OwnerRecord,
+  type Range,
+  stores,
+  type Transaction,
+} from './schema.ts';
 import { texts } from './transitions.ts';
 
-const version = 1;
+const version = 2;
 
 /** A browser that says nothing for so long is not waited for. */
 const patienceMs = 5000;
@@ -226,7 +234,7 @@ class Disk implements Database {
     if (signal.aborted) throw signal.reason;
     let native: IDBTransaction | undefined;
     try {
-      native = attempt(() => this.#database.transaction(['rows', 'owners'], mode, options));
+      native = attempt(() => this.#database.transaction(stores, mode, options));
       const begun = inTransaction(native, work);
       const expire = (): DatabaseError => new DatabaseError('blocked');
       return await withLimit(
@@ -257,7 +265,7 @@ class Disk implements Database {
   #isAlive(isFull: boolean): Promise<boolean> {
     const probe = async (): Promise<boolean> => {
       const mode = isFull ? 'readonly' : 'readwrite';
-      const native = this.#database.transaction(['rows', 'owners'], mode);
+      const native = this.#database.transaction(stores, mode);
       await inTransaction(native, async (tx) => {
         const { owner } = probeRecord;
         if (!isFull) await tx.probe(probeRecord);
@@ -306,10 +314,22 @@ function wrap(native: IDBTransaction): Transaction & {
 } {
   const rows = attempt(() => native.objectStore('rows'));
   const owners = attempt(() => native.objectStore('owners'));
+  const apart = attempt(() => native.objectStore('large'));
+  const large = new LargeFields(apart, resultOf);
+  const join = async (found: Promise<readonly SlimRow[]>): Promise<readonly Row[]> =>
+    Promise.all((await found).map((slim) => large.join(slim)));
+  const put = (row: Row): Promise<unknown> => {
+    // Begun at once, in the order of the calls.
+    const { slim, written } = large.split(row);
+    return Promise.all([...written, resultOf(() => rows.put(slim))]);
+  };
   return {
-    row: (seq) => resultOf<Row | undefined>(() => rows.get(seq)),
+    async row(seq) {
+      const slim = await resultOf<SlimRow | undefined>(() => rows.get(seq));
+      return slim && large.join(slim);
+    },
     rows: (index, range, limit) =>
-      resultOf<Row[]>(() => rows.index(index).getAll(toKeys(range), limit)),
+      join(resultOf<SlimRow[]>(() => rows.index(index).getAll(toKeys(range), limit))),
     places: (index, range, limit) =>
       resultOf(() => rows.index(index).getAllKeys(toKeys(range), limit)) as Promise<number[]>,
     firstKey: async (index, range) =>
@@ -317,17 +337,24 @@ function wrap(native: IDBTransaction): Transaction & {
     count: (index, range) =>
       resultOf(() => (index ? rows.index(index) : rows).count(range && toKeys(range))),
     page: (index, key, after, limit) =>
-      key === undefined
-        ? resultOf<Row[]>(() => rows.getAll(IDBKeyRange.lowerBound(after, true), limit))
-        : pageOf(rows.index(index), key, after, limit),
-    add: (row) => resultOf(() => rows.add(row)) as Promise<number>,
-    put: (row) => resultOf(() => rows.put(row)),
-    remove: (seq) => resultOf(() => rows.delete(seq)),
+      join(
+        key === undefined
+          ? resultOf<SlimRow[]>(() => rows.getAll(IDBKeyRange.lowerBound(after, true), limit))
+          : pageOf(rows.index(index), key, after, limit),
+      ),
+    async add(row) {
+      const fields = largeOf(row);
+      const seq = (await resultOf(() => rows.add(slimDown(row, fields)))) as number;
+      if (fields[0]) await put({ ...row, seq });
+      return seq;
+    },
+    put,
+    remove: (seq) => Promise.all([...large.remove(seq), resultOf(() => rows.delete(seq))]),
     owner: (owner) => resultOf<OwnerRecord | undefined>(() => owners.get(owner)),
     owners: () => resultOf<OwnerRecord[]>(() => owners.getAll()),
     putOwner: (record) => resultOf(() => owners.put(record)),
     removeOwner: (owner) => resultOf(() => owners.delete(owner)),
-    clear: () => Promise.all([resultOf(() => rows.clear()), resultOf(() => owners.clear())]),
+    clear: () => Promise.all([rows, owners, apart].map((store) => resultOf(() => store.clear()))),
     async probe(record) {
       await resultOf(() => owners.put(record));
       await resultOf(() => owners.delete(record.owner));
@@ -343,8 +370,8 @@ async function pageOf(
   key: string,
   after: number,
   limit: number,
-): Promise<readonly Row[]> {
-  const found: Row[] = [];
+): Promise<readonly SlimRow[]> {
+  const found: SlimRow[] = [];
   await resultOf(
     () => index.openCursor(key),
     (cursor) => {
@@ -353,7 +380,7 @@ async function pageOf(
         cursor.continuePrimaryKey(key, after + 1);
         return false;
       }
-      found.push(cursor.value as Row);
+      found.push(cursor.value as SlimRow);
       if (found.length >= limit) return true;
       cursor.continue();
       return false;
@@ -399,7 +426,9 @@ class Salvage {
 
   async #isGone(seq: number): Promise<boolean> {
     try {
-      await resultOf(() => this.#rows().get(seq));
+      const native = this.#database.transaction(stores);
+      await resultOf(() => native.objectStore('rows').get(seq));
+      await resultOf(() => native.objectStore('large').getAll(rangeOf(seq)));
       this.#failingSince.delete(seq);
       return false;
     } catch (thrown) {

@@ -48,7 +48,12 @@ export const indexes: Readonly<Record<Index, keyof Row | readonly (keyof Row)[]>
 /** Whether the index has a row under each of a list of keys. */
 export const isMulti = (index: string): boolean => index === 'parents' || index === 'formerIds';
 
+export const stores = ['rows', 'owners', 'large'] as const;
+
+/** Makes the stores that are missing: those of version 1 are not changed. */
 export function layOut(database: IDBDatabase): void {
+  database.createObjectStore('large');
+  if (database.objectStoreNames.contains('rows')) return;
   const rows = database.createObjectStore('rows', { keyPath: 'seq', autoIncrement: true });
   for (const [name, field] of Object.entries(indexes))
     rows.createIndex(name, field, { unique: name === 'id', multiEntry: isMulti(name) });

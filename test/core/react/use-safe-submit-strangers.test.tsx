@@ -1,7 +1,7 @@
 import { MutationObserver } from '@tanstack/react-query';
 import { act } from '@testing-library/react';
 import * as React from 'react';
-import { mutationOptions } from 'steadfetch';
+import { classifyOutcomes, defineIdempotency, mutationOptions } from 'steadfetch';
 import { describe, expect, test } from 'vitest';
 import { instanceOf } from '../../../src/core/react-query/instance.ts';
 import { mutationStatus } from '../../../src/core/react-query/status/mutation.ts';
@@ -112,7 +112,10 @@ describe('two mutations of one observer, with the same variables', () => {
       const ends: ((error?: Error) => void)[] = [];
       const options = {
         ...mutationOptions(rig.steady, {
-          mutationFn: () => Promise.reject(new Error('of another client')),
+          async mutationFn() {
+            await Promise.resolve();
+            throw new Error('of another client');
+          },
           policy: { maxRetries: 0 },
         }),
         onMutate: () =>
@@ -137,4 +140,98 @@ describe('two mutations of one observer, with the same variables', () => {
       expect(statuses).toEqual(['failed', 'unknown']);
     },
   );
+});
+
+/** What a mutationFn throws before it has sent anything. */
+const early: Readonly<Record<string, (payload: unknown) => void>> = {
+  'a schema that refuses its variables': () => {
+    throw Object.assign(new Error('sku: Required'), { name: 'ZodError' });
+  },
+  'variables that are not JSON': () => JSON.stringify({ price: 5n }),
+  'a field that is missing': (payload) => Object(payload).items.map(String),
+  'a user who is not logged in': () => {
+    throw new Error('Not logged in');
+  },
+};
+
+describe.each(Object.keys(early))('a mutationFn that ends at once, by %s', (name) => {
+  const open = (attempts: readonly ('early' | 'late' | 'sent')[]) => {
+    const rig = createFormRig();
+    let attempt = 0;
+    const form = rig.createForm(
+      {},
+      mutationOptions(rig.steady, {
+        async mutationFn(payload: unknown, { json }) {
+          const now = attempts[attempt++];
+          if (now === 'late') await Promise.resolve();
+          if (now !== 'sent') early[name]?.(payload);
+          return json('/orders', { method: 'POST', json: payload });
+        },
+        policy: { maxRetries: 0 },
+      }),
+    );
+    rig.show(<form.Form />);
+    const press = async (): Promise<unknown> => {
+      const result = form.press();
+      await rig.time.settle();
+      return result;
+    };
+    return { rig, press };
+  };
+
+  test('has sent nothing: the form says failed, and the next press sends it', async () => {
+    const { rig, press } = open(['early', 'sent']);
+    expect(await press()).toMatchObject({ status: 'failed' });
+    expect(await press()).toMatchObject({ status: 'succeeded', data: { id: 1 } });
+    expect(rig.book.orders).toHaveLength(1);
+  });
+
+  test('after something was awaited, may have sent something with another client: unknown', async () => {
+    const { press } = open(['late']);
+    expect(await press()).toMatchObject({ status: 'unknown' });
+  });
+
+  test('after an order whose answer was lost, does not say that it was not placed', async () => {
+    const { rig, press } = open(['sent', 'early']);
+    rig.book.plan('lost answer');
+    expect(await press()).toMatchObject({ status: 'unknown' });
+    expect(await press()).not.toMatchObject({ status: 'failed' });
+    expect(rig.book.orders).toHaveLength(1);
+  });
+});
+
+test('a token that could not be had, by the word of classifyError, has sent nothing: failed, and the next press sends it', async () => {
+  const classifyError = (error: unknown) =>
+    Object(error).name === 'TokenError' ? { status: 503, processed: 'no' as const } : undefined;
+  const rig = createFormRig({
+    config: {
+      apis: [
+        {
+          match: 'http://localhost:3000/orders',
+          idempotency: defineIdempotency({ header: 'Idempotency-Key', lifetimeMs: Infinity }),
+          outcomes: classifyOutcomes({ classifyError }),
+        },
+      ],
+    },
+  });
+  let isThere = false;
+  const form = rig.createForm(
+    {},
+    mutationOptions(rig.steady, {
+      async mutationFn(payload: unknown, { json }) {
+        await Promise.resolve();
+        if (!isThere) throw Object.assign(new Error('No token'), { name: 'TokenError' });
+        return json('/orders', { method: 'POST', json: payload });
+      },
+    }),
+  );
+  rig.show(<form.Form />);
+  const first = form.press();
+  await rig.time.advance(10_000);
+  expect(await first).toMatchObject({ status: 'failed' });
+  isThere = true;
+  const second = form.press();
+  await rig.time.advance(10_000);
+  expect(await second).toMatchObject({ status: 'succeeded' });
+  expect(rig.book.orders).toHaveLength(1);
 });

@@ -147,7 +147,10 @@ describe('an onMutate that throws', () => {
       (): Promise<void> => new Promise((_, fail) => void setTimeout(() => fail(broken), 200)),
       (): Promise<void> => new Promise((go) => void setTimeout(go, 100)),
     ];
-    const mutationFn = vi.fn<() => Promise<void>>().mockRejectedValue(new Error('of axios'));
+    const mutationFn = vi.fn<() => Promise<void>>(async () => {
+      await Promise.resolve();
+      throw new Error('of axios');
+    });
     const shared = mutationOptions(rig.steady, { mutationKey, mutationFn });
     const options = { ...shared, onMutate: () => steps.shift()?.() };
     const observer = new MutationObserver(rig.client, options);

@@ -12,6 +12,7 @@ import { submissionExtension } from '../../fetch/keys.ts';
 import { createSubmission } from '../../idempotency/key.ts';
 import { inDevelopment } from '../../lib/development.ts';
 import { checkMisnamed, reject } from '../../lib/input/check.ts';
+import { runAttending } from '../../operation/error-info.ts';
 import { runLoop } from '../../operation/loop.ts';
 import type { OperationInit } from '../../operation/owner.ts';
 import { refuseHandedOut } from '../../operation/parts/handed-out.ts';
@@ -205,7 +206,7 @@ function run(
       attemptContext(given, bound.fetchNow(), submission, operation.attempt, signal),
     ];
     const runAttempt = async (context: SteadyMutationContext): Promise<unknown> => {
-      const data = await call(context);
+      const data = await runAttending(() => call(context));
       if (submission.isOfForm) refuseHandedOut(operation);
       return data;
     };

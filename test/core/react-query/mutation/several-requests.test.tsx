@@ -232,7 +232,10 @@ describe('a mutation that another client sends', () => {
     async (method, status) => {
       let attempts = 0;
       const { order, time, last } = showOrders(
-        () => Promise.reject(attempts++ === 0 ? foreign(method) : foreign(method, status)),
+        async () => {
+          await Promise.resolve();
+          throw attempts++ === 0 ? foreign(method) : foreign(method, status);
+        },
         { policy: { shouldRetry: ({ kind }: Outcome) => kind === 'error' || undefined } },
       );
       order();
