@@ -149,7 +149,7 @@ function show(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
   try {
     const json = JSON.stringify(value, toJson);
-    return json.length > mostShown ? `${json.slice(0, mostShown)}…` : json;
+    return json.slice(0, mostShown) + (json[mostShown] ? '…' : '');
   } catch {
     return 'an object';
   }
