@@ -158,14 +158,15 @@ interface Addressed {
 /**
  * The cache mode that replaces that of the caller; undefined if none does. A failure may be in the browser's cache, so a
  * retry or a probe must not be answered from there. And browsers let a read wait in their cache for an earlier one of its
- * URL, so a read beside a late one goes past it.
+ * URL, so a read beside a late one goes past it. Elsewhere there is no such cache: React Native would put a time into the URL,
+ * and Cloudflare's Workers refuse the mode.
  */
 export function cacheModeOf(
   { passed, method, name, admission }: Addressed,
   init: RequestInit,
   isAgain: boolean,
 ): RequestCache | undefined {
-  if (method !== 'GET' && method !== 'HEAD') return undefined;
+  if (!isEngine() || (method !== 'GET' && method !== 'HEAD')) return undefined;
   const own = optionOf(passed, init, 'cache') ?? 'default';
   for (const { given } of admission?.origin.late ?? [])
     if (given.name === name && own !== 'no-store') return 'reload';
