@@ -4,6 +4,7 @@ import { shown, toUrl } from '../lib/input/url.ts';
 import { checkNames, isFunction, reject } from '../lib/input/check.ts';
 import { warn } from '../lib/input/warn.ts';
 import type { ConnectivitySource } from './page-life.ts';
+import { isMadeUp } from './reach.ts';
 import { inDevelopment } from '../lib/development.ts';
 import { startAlarm, untilAborted } from '../lib/timer.ts';
 
@@ -112,10 +113,11 @@ export async function sendCheck(
   signal?.addEventListener('abort', stop);
   const setAlarm = startAlarm(clock, timeoutMs, stop);
   const request = async (): Promise<CheckResult> => {
-    // Resolved against the page's URL, not its `<base>`. Without a page the URL is absolute, and React
-    // Native's URL would add a slash to it.
+    // Resolved against the page's URL, not its `<base>`; in a frame of `srcdoc`, against its parent's. Without a
+    // page the URL is absolute, and React Native's URL would add a slash to it.
     const { location } = globalThis as Partial<typeof globalThis>;
-    const response = await transport(location ? new URL(url, location.href).href : url, {
+    const asked = location ? ((toUrl(url, location.href) ?? toUrl(url))?.href ?? url) : url;
+    const response = await transport(asked, {
       method,
       cache: 'no-store',
       // Without `expect` any answer counts, even one of another origin that the page may not read.
@@ -126,7 +128,7 @@ export async function sendCheck(
     });
     const result = await readResult(response, expect).finally(() => discard(response));
     if (result === 'captive') inDevelopment(() => warnOfPortal(check, response));
-    return result;
+    return !expect && isMadeUp(transport, response, asked) ? 'failed' : result;
   };
   try {
     // The transport, or `expect`, may ignore the signal.
