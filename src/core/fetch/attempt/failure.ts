@@ -1,6 +1,6 @@
 import { isPromise, untilAborted } from '../../lib/timer.ts';
 import { inDevelopment } from '../../lib/development.ts';
-import { shown, toUrl } from '../../lib/input/url.ts';
+import { ownOrigin, shown, toUrl } from '../../lib/input/url.ts';
 import { warn } from '../../lib/input/warn.ts';
 import { reportFailure } from '../../operation/error-info.ts';
 import {
@@ -172,7 +172,8 @@ export function hintAtCors(
   isUnreadable?: boolean,
 ): void {
   const origin = toUrl(url)?.origin;
-  if (!origin || !globalThis.location) return;
+  const own = ownOrigin();
+  if (!origin || own === undefined) return;
   if (isUnreadable)
     warn(
       instance,
@@ -182,7 +183,7 @@ export function hintAtCors(
         `headers; an ad blocker or another extension. The Network panel shows which.`,
       'retry/errors.md#errors-and-their-messages',
     );
-  else if (origin === globalThis.location.origin) return;
+  else if (origin === own) return;
   else if (!response) {
     warn(
       instance,
