@@ -112,6 +112,18 @@ export function readHeaders(passed: Passed, init: RequestInit): Headers {
   return new Headers(init.headers ?? passed?.headers);
 }
 
+/**
+ * Headers in the form in which the caller gave them: a plain object, unless those are `Headers`. A page may wrap `fetch`, and
+ * spread the headers: of `Headers` nothing would be left, also not the key. The names are spelt as in most code, so that
+ * such a wrapper replaces them.
+ */
+export function inGivenForm(given: HeadersInit | undefined, headers: Headers): HeadersInit {
+  if (typeof (given as Partial<Headers> | undefined)?.get === 'function') return headers;
+  const spell = (name: string): string =>
+    name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
+  return Object.fromEntries([...headers].map(([name, value]) => [spell(name), value]));
+}
+
 /** Whether the body was used before. Asked before it is sent, because sending uses it. */
 export function isBodySpent(passed: Passed, { body }: RequestInit): boolean {
   if (body == null) return passed?.bodyUsed === true;
