@@ -1,5 +1,6 @@
 import { discard } from '../lib/discard.ts';
 import type { Clock, Transport } from '../lib/clock.ts';
+import { hasPage } from '../lib/browser/page.ts';
 import { shown, toUrl } from '../lib/input/url.ts';
 import { checkNames, isFunction, reject } from '../lib/input/check.ts';
 import { warn } from '../lib/input/warn.ts';
@@ -48,7 +49,7 @@ export interface ConnectivityOptions {
 
 /** Without a page or a source no check is sent, so a path needs no origin. */
 const isUrl = (text: string, isSent: boolean): boolean =>
-  !(globalThis.location || isSent) || /^https?:/.test(toUrl(text)?.href ?? '');
+  !(hasPage() || isSent) || /^https?:/.test(toUrl(text)?.href ?? '');
 
 type Rule = readonly [isRight: (value: unknown) => boolean, allowed: string];
 

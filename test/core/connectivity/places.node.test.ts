@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { watchConnectivity } from 'steadfetch';
 import { sendCheck } from '../../../src/core/connectivity/check.ts';
 import { isReachable } from '../../../src/core/connectivity/reach.ts';
 import { systemClock, systemTransport } from '../../../src/core/lib/clock.ts';
@@ -70,3 +71,12 @@ test.each(['about:srcdoc', 'about:blank'])(
     expect(transport.mock.calls[0]?.[0]).toBe('https://app.example/here.txt');
   },
 );
+
+test.each([
+  'blob:https://app.example/1',
+  'data:text/javascript,0',
+  'https://app.example/worker.js',
+])('in a worker no check is sent, so its path needs no origin: %s', (href) => {
+  vi.stubGlobal('location', new URL(href));
+  expect(() => watchConnectivity({ check: '/here.txt' })).not.toThrow();
+});
