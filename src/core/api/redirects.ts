@@ -5,7 +5,7 @@ import { failed, recordFailure } from '../fetch/attempt/failure.ts';
 import { isStream } from '../fetch/init.ts';
 import type { SteadyRequest } from '../fetch/request.ts';
 import { discard } from '../lib/discard.ts';
-import { originOf, ownOrigin, shown, toUrl } from '../lib/input/url.ts';
+import { originOf, shown, toUrl } from '../lib/input/url.ts';
 
 /** fetch itself drops these from a redirect to another origin. */
 const ofFetch = /^(authorization|cookie|proxy-authorization)$/;
@@ -23,7 +23,8 @@ export function keepCredentials(
   const isCustom = [...credentials.keys()].some((name) => !ofFetch.test(name));
   if (!isCustom || redirect !== undefined || (passed?.redirect ?? 'follow') !== 'follow')
     return undefined;
-  const isOwn = originOf(url) === ownOrigin();
+  // Not that of its URL: a sandboxed frame has none, and one of `srcdoc` has its parent's.
+  const isOwn = originOf(url) === globalThis.origin;
   return isOwn ? { mode: 'same-origin' } : { redirect: 'manual' };
 }
 

@@ -117,7 +117,7 @@ export async function sendCheck(
     // Resolved against the page's URL, not its `<base>`; in a frame of `srcdoc`, against its parent's. Without a
     // page the URL is absolute, and React Native's URL would add a slash to it.
     const { location } = globalThis as Partial<typeof globalThis>;
-    const asked = location ? ((toUrl(url, location.href) ?? toUrl(url))?.href ?? url) : url;
+    const asked = (location && (toUrl(url, location.href) ?? toUrl(url))?.href) ?? url;
     const response = await transport(asked, {
       method,
       cache: 'no-store',

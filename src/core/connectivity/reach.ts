@@ -1,6 +1,5 @@
 import { systemTransport, type Transport } from '../lib/clock.ts';
 import { isEngine } from '../lib/browser/page.ts';
-import { ownOrigin } from '../lib/input/url.ts';
 
 /**
  * Whether no server gave an answer, but a service worker or the shell of an app: it has no `Date`, or is that of another
@@ -34,7 +33,7 @@ export async function isReachable(transport: Transport, origin: string): Promise
       mode: 'no-cors',
       cache: 'no-store',
       // A redirect counts as an answer. For another origin it can only be followed.
-      redirect: origin === ownOrigin() ? 'manual' : 'follow',
+      redirect: origin === globalThis.origin ? 'manual' : 'follow',
       signal: AbortSignal.timeout(timeoutMs),
     });
     return !isMadeUp(transport, response, asked);

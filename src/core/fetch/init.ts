@@ -118,7 +118,7 @@ export function readHeaders(passed: Passed, init: RequestInit): Headers {
  * such a wrapper replaces them.
  */
 export function inGivenForm(given: HeadersInit | undefined, headers: Headers): HeadersInit {
-  if (typeof (given as Partial<Headers> | undefined)?.get === 'function') return headers;
+  if ('get' in (Object(given) as object)) return headers;
   const spell = (name: string): string =>
     name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
   return Object.fromEntries([...headers].map(([name, value]) => [spell(name), value]));

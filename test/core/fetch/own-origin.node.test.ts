@@ -17,9 +17,8 @@ beforeEach(() => {
 });
 afterEach(() => void vi.unstubAllGlobals());
 
-describe.each<[string, string | undefined, string, boolean]>([
+describe.each<[string, string, string, boolean]>([
   ['a page', site, `${site}/page`, true],
-  ['a page of happy-dom, which has no `origin`', undefined, `${site}/page`, true],
   ['a frame of srcdoc', site, 'about:srcdoc', true],
   ['a sandboxed frame', 'null', `${site}/page`, false],
   ['a page with a sandbox in its policy', 'null', `${site}/page`, false],

@@ -217,9 +217,9 @@ export class Attempt implements EventListenerObject {
     const { headers } = this.init;
     const given = request.init.headers;
     const init =
-      headers && headers !== given
-        ? { ...this.init, headers: inGivenForm(given, new Headers(headers)) }
-        : this.init;
+      headers === given
+        ? this.init
+        : { ...this.init, headers: inGivenForm(given, new Headers(headers)) };
     const send = (): Promise<Response> =>
       client ? client.transport(input, init, silence) : transport(input, init);
     const { enter } = emitter;

@@ -1,6 +1,6 @@
 import { isPromise, untilAborted } from '../../lib/timer.ts';
 import { inDevelopment } from '../../lib/development.ts';
-import { ownOrigin, shown, toUrl } from '../../lib/input/url.ts';
+import { shown, toUrl } from '../../lib/input/url.ts';
 import { warn } from '../../lib/input/warn.ts';
 import { reportFailure } from '../../operation/error-info.ts';
 import {
@@ -172,8 +172,7 @@ export function hintAtCors(
   isUnreadable?: boolean,
 ): void {
   const origin = toUrl(url)?.origin;
-  const own = ownOrigin();
-  if (!origin || own === undefined) return;
+  if (!origin || !globalThis.origin) return;
   if (isUnreadable)
     warn(
       instance,
@@ -183,7 +182,7 @@ export function hintAtCors(
         `headers; an ad blocker or another extension. The Network panel shows which.`,
       'retry/errors.md#errors-and-their-messages',
     );
-  else if (origin === own) return;
+  else if (origin === globalThis.origin) return;
   else if (!response) {
     warn(
       instance,

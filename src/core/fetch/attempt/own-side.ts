@@ -1,7 +1,7 @@
 import { systemTransport } from '../../lib/clock.ts';
 import { filesIn, sizeOf, unreadableIn } from '../../lib/body-parts.ts';
 import { isEngine } from '../../lib/browser/page.ts';
-import { ownOrigin, toUrl } from '../../lib/input/url.ts';
+import { toUrl } from '../../lib/input/url.ts';
 import { isSendable, isStream, optionOf } from '../init.ts';
 import type { Attempt, Failed } from './attempt.ts';
 
@@ -92,7 +92,7 @@ function ruleAgainst({ request: { passed, url, isLocal }, init }: RefusedAttempt
   if (unsupported.test(protocol)) return `fetch does not support ${protocol}`;
   if (port && blockedPorts.test(port)) return `browsers block port ${port}`;
   const isOwn = optionOf(passed, init, 'mode') === 'same-origin' && isEngine();
-  if (isOwn && origin !== ownOrigin())
+  if (isOwn && origin !== globalThis.origin)
     return `its mode is same-origin, and ${origin} is another origin`;
   if (isTooLong(passed, init))
     return `with keepalive, a body has at most ${maxKeepaliveBytes} bytes`;

@@ -2,10 +2,6 @@
 const baseUrl = (): string | undefined =>
   (globalThis as Partial<typeof globalThis>).document?.baseURI ?? globalThis.location?.href;
 
-/** The origin of this page or worker. A sandboxed frame has none (`null`), and one of `srcdoc` has its parent's: neither is that of its URL. */
-export const ownOrigin = (): string | undefined =>
-  (globalThis as Partial<typeof globalThis>).origin ?? globalThis.location?.origin;
-
 /** The absolute form of a URL as fetch resolves it; undefined for an invalid one. */
 export function toUrl(url: string, base: string | undefined = baseUrl()): URL | undefined {
   try {
