@@ -1,11 +1,10 @@
 import { discard } from '../lib/discard.ts';
-import type { Clock, Transport } from '../lib/clock.ts';
-import { hasPage } from '../lib/browser/page.ts';
+import { type Clock, systemTransport, type Transport } from '../lib/clock.ts';
+import { hasPage, isEngine } from '../lib/browser/page.ts';
 import { shown, toUrl } from '../lib/input/url.ts';
 import { checkNames, isFunction, reject } from '../lib/input/check.ts';
 import { warn } from '../lib/input/warn.ts';
 import type { ConnectivitySource } from './page-life.ts';
-import { isMadeUp } from './reach.ts';
 import { inDevelopment } from '../lib/development.ts';
 import { startAlarm, untilAborted } from '../lib/timer.ts';
 
@@ -100,6 +99,20 @@ function checkOptions(operation: string, options: ConnectivityOptions): void {
   for (const [name, value] of Object.entries(asked ? { ...asked, url: asked.url } : {}))
     validate(name, value);
 }
+
+/**
+ * Whether no server gave an answer, but a service worker or the shell of an app: it has no `Date`, or is that of another
+ * URL, as a page for a device without a network. Only the browser's own fetch shows this.
+ */
+const isMadeUp = (
+  transport: Transport,
+  { type, headers, redirected, url }: Response,
+  asked: string,
+): boolean =>
+  transport === systemTransport &&
+  isEngine() &&
+  !type.startsWith('opaque') &&
+  !(headers.has('date') && (redirected || asked.startsWith(url)));
 
 /** Sends the check once, until the signal aborts it. Never rejects. */
 export async function sendCheck(

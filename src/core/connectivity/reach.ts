@@ -1,20 +1,6 @@
 import { systemTransport, type Transport } from '../lib/clock.ts';
 import { isEngine } from '../lib/browser/page.ts';
 
-/**
- * Whether no server gave an answer, but a service worker or the shell of an app: it has no `Date`, or is that of another
- * URL, as a page for a device without a network. Only the browser's own fetch shows this.
- */
-export const isMadeUp = (
-  transport: Transport,
-  { type, headers, redirected, url }: Response,
-  asked: string,
-): boolean =>
-  transport === systemTransport &&
-  isEngine() &&
-  !type.startsWith('opaque') &&
-  !(headers.has('date') && (redirected || asked.startsWith(url)));
-
 /** The longest wait for an answer. */
 const timeoutMs = 5000;
 
@@ -26,9 +12,8 @@ const timeoutMs = 5000;
  */
 export async function isReachable(transport: Transport, origin: string): Promise<boolean> {
   if (transport !== systemTransport || !isEngine() || !origin.startsWith('http')) return false;
-  const asked = `${origin}/`;
   try {
-    const response = await transport(asked, {
+    const { type } = await transport(`${origin}/`, {
       method: 'HEAD',
       mode: 'no-cors',
       cache: 'no-store',
@@ -36,7 +21,7 @@ export async function isReachable(transport: Transport, origin: string): Promise
       redirect: origin === globalThis.origin ? 'manual' : 'follow',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    return !isMadeUp(transport, response, asked);
+    return type !== 'default';
   } catch {
     return false;
   }

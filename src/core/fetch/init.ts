@@ -121,7 +121,7 @@ export function inGivenForm(given: HeadersInit | undefined, headers: Headers): H
   if ('get' in (Object(given) as object)) return headers;
   const spell = (name: string): string =>
     name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
-  return Object.fromEntries([...headers].map(([name, value]) => [spell(name), value]));
+  return Object.fromEntries(Array.from(headers, ([name, value]) => [spell(name), value]));
 }
 
 /** Whether the body was used before. Asked before it is sent, because sending uses it. */

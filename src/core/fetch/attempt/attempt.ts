@@ -10,7 +10,7 @@ import type { Effect } from '../../operation/parts/effects.ts';
 import { LateRead } from '../../origin/late-read.ts';
 import type { TimeLimitContext } from '../../operation/time-limit.ts';
 import type { Failure, Outcome } from '../../policy/outcome.ts';
-import { cacheModeOf, checkFiles, identityOf, inGivenForm, isStream } from '../init.ts';
+import { cacheModeOf, checkFiles, identityOf, isStream } from '../init.ts';
 import { isQuiet } from './body/media-type.ts';
 import type { RequestContext, SteadyRequest } from '../request.ts';
 import type { Sending } from './sending.ts';
@@ -184,7 +184,7 @@ export class Attempt implements EventListenerObject {
   }
 
   /** Replaces the headers that are sent. */
-  setHeaders(headers: Headers): void {
+  setHeaders(headers: HeadersInit): void {
     this.init = { ...this.init, headers };
   }
 
@@ -214,14 +214,8 @@ export class Attempt implements EventListenerObject {
     }
     const { input, passed } = request;
     if (passed) void this.#measure(passed);
-    const { headers } = this.init;
-    const given = request.init.headers;
-    const init =
-      headers === given
-        ? this.init
-        : { ...this.init, headers: inGivenForm(given, new Headers(headers)) };
     const send = (): Promise<Response> =>
-      client ? client.transport(input, init, silence) : transport(input, init);
+      client ? client.transport(input, this.init, silence) : transport(input, this.init);
     const { enter } = emitter;
     const begin = (): Promise<Response> => {
       this.sending?.send(clock.now());
