@@ -30,7 +30,7 @@ export function watchProgress(
 /** Whether the browser sends the request without a CORS preflight. A listener on the upload would cause one. */
 export function isSimple(method: string, url: string, headers: Headers): boolean {
   const target = toUrl(url);
-  if (!globalThis.location || !target || target.origin === globalThis.location.origin) return false;
+  if (!globalThis.origin || !target || target.origin === globalThis.origin) return false;
   if (!/^(get|head|post)$/i.test(method)) return false;
   const type = (headers.get('content-type') ?? '').replace(/;.*/s, '').trim().toLowerCase();
   const isOther = [...headers.keys()].some(

@@ -229,8 +229,8 @@ export const faults: readonly Fault[] = [
   fault(
     'the key of the app is replaced by ours',
     keyed,
-    'if (ownKey) return sent;',
-    '',
+    'if (!ownKey) {',
+    '{',
     'idempotency/keys.node.test.ts',
     'idempotency/keyed-bodies.node.test.ts',
   ),

@@ -1,6 +1,6 @@
 import type { Attempt } from '../fetch/attempt/attempt.ts';
 import type { Extension } from '../fetch/extension.ts';
-import { readHeaders } from '../fetch/init.ts';
+import { inGivenForm, readHeaders } from '../fetch/init.ts';
 import { checkNames, checkValue, reject } from '../lib/input/check.ts';
 import { code, type MadeBy } from '../lib/input/made-by.ts';
 import { inDevelopment } from '../lib/development.ts';
@@ -56,7 +56,7 @@ export function deadlineHeader(
       if (leftMs === Infinity) return undefined;
       stamped.add(attempt);
       headers.set(header, `${Math.max(1, Math.ceil(unit === 's' ? leftMs / 1000 : leftMs))}`);
-      attempt.setHeaders(headers);
+      attempt.setHeaders(inGivenForm(init.headers, headers));
       return undefined;
     },
   };

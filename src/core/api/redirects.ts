@@ -23,7 +23,8 @@ export function keepCredentials(
   const isCustom = [...credentials.keys()].some((name) => !ofFetch.test(name));
   if (!isCustom || redirect !== undefined || (passed?.redirect ?? 'follow') !== 'follow')
     return undefined;
-  const isOwn = originOf(url) === globalThis.location?.origin;
+  // Not that of its URL: a sandboxed frame has none, and one of `srcdoc` has its parent's.
+  const isOwn = originOf(url) === globalThis.origin;
   return isOwn ? { mode: 'same-origin' } : { redirect: 'manual' };
 }
 

@@ -1,6 +1,6 @@
 import type { FetchContext } from '../fetch/attempt/attempt.ts';
 import { type Extension, renewableAt } from '../fetch/extension.ts';
-import { isStream, readHeaders } from '../fetch/init.ts';
+import { inGivenForm, isStream, readHeaders } from '../fetch/init.ts';
 import { reportOf } from '../operation/error-info.ts';
 import type { Live } from '../operation/parts/session.ts';
 import { whyRetry } from '../policy/decide.ts';
@@ -212,7 +212,7 @@ class Credentials {
       : keepCredentials(request, init, given);
     const kept = context.client || !guarded ? undefined : given;
     this.#signed.set(request, { ...unsigned, ...version, kept });
-    return { ...init, ...guarded, headers: all };
+    return { ...init, ...guarded, headers: inGivenForm(init.headers, all) };
   }
 
   /** Replaces the body of a Request, which can be sent once, by one that can be sent again. */

@@ -1,5 +1,6 @@
 import { discard } from '../lib/discard.ts';
-import type { Clock, Transport } from '../lib/clock.ts';
+import { type Clock, systemTransport, type Transport } from '../lib/clock.ts';
+import { hasPage, isEngine } from '../lib/browser/page.ts';
 import { shown, toUrl } from '../lib/input/url.ts';
 import { checkNames, isFunction, reject } from '../lib/input/check.ts';
 import { warn } from '../lib/input/warn.ts';
@@ -47,7 +48,7 @@ export interface ConnectivityOptions {
 
 /** Without a page or a source no check is sent, so a path needs no origin. */
 const isUrl = (text: string, isSent: boolean): boolean =>
-  !(globalThis.location || isSent) || /^https?:/.test(toUrl(text)?.href ?? '');
+  !(hasPage() || isSent) || /^https?:/.test(toUrl(text)?.href ?? '');
 
 type Rule = readonly [isRight: (value: unknown) => boolean, allowed: string];
 
@@ -99,6 +100,20 @@ function checkOptions(operation: string, options: ConnectivityOptions): void {
     validate(name, value);
 }
 
+/**
+ * Whether no server gave an answer, but a service worker or the shell of an app: it has no `Date`, or is that of another
+ * URL, as a page for a device without a network. Only the browser's own fetch shows this.
+ */
+const isMadeUp = (
+  transport: Transport,
+  { type, headers, redirected, url }: Response,
+  asked: string,
+): boolean =>
+  transport === systemTransport &&
+  isEngine() &&
+  !type.startsWith('opaque') &&
+  !(headers.has('date') && (redirected || asked.startsWith(url)));
+
 /** Sends the check once, until the signal aborts it. Never rejects. */
 export async function sendCheck(
   clock: Clock,
@@ -112,10 +127,11 @@ export async function sendCheck(
   signal?.addEventListener('abort', stop);
   const setAlarm = startAlarm(clock, timeoutMs, stop);
   const request = async (): Promise<CheckResult> => {
-    // Resolved against the page's URL, not its `<base>`. Without a page the URL is absolute, and React
-    // Native's URL would add a slash to it.
+    // Resolved against the page's URL, not its `<base>`; in a frame of `srcdoc`, against its parent's. Without a
+    // page the URL is absolute, and React Native's URL would add a slash to it.
     const { location } = globalThis as Partial<typeof globalThis>;
-    const response = await transport(location ? new URL(url, location.href).href : url, {
+    const asked = (location && (toUrl(url, location.href) ?? toUrl(url))?.href) ?? url;
+    const response = await transport(asked, {
       method,
       cache: 'no-store',
       // Without `expect` any answer counts, even one of another origin that the page may not read.
@@ -126,7 +142,7 @@ export async function sendCheck(
     });
     const result = await readResult(response, expect).finally(() => discard(response));
     if (result === 'captive') inDevelopment(() => warnOfPortal(check, response));
-    return result;
+    return !expect && isMadeUp(transport, response, asked) ? 'failed' : result;
   };
   try {
     // The transport, or `expect`, may ignore the signal.

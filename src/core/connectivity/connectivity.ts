@@ -4,7 +4,7 @@ import { spreadWait } from '../policy/decide.ts';
 import { type Alarm, createAlarm, type SleepDetector } from '../lib/timer.ts';
 import type { Network } from '../origin/origin.ts';
 import { watchConnection } from '../lib/browser/page.ts';
-import { originOf, toUrl } from '../lib/input/url.ts';
+import { originOf } from '../lib/input/url.ts';
 import { createEmitter, createStore, keepIfSame, type Readable } from '../lib/store.ts';
 import type { CheckResult } from './check.ts';
 import type { Hint, HintEvent } from './page-life.ts';
@@ -68,8 +68,7 @@ function originsToAsk(
   others: readonly string[],
   isOffline: boolean,
 ): readonly string[] {
-  const own = toUrl('', globalThis.location?.href)?.origin;
-  const known = [own ?? '', ...others].filter((one) => one.startsWith('http'));
+  const known = [globalThis.origin ?? '', ...others].filter((one) => one.startsWith('http'));
   const remote = known.filter((one) => !loopback.test(one));
   // An app whose server is on the device itself needs no network.
   const asked = remote.length === 0 && !isOffline ? known : remote;

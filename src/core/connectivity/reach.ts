@@ -18,7 +18,7 @@ export async function isReachable(transport: Transport, origin: string): Promise
       mode: 'no-cors',
       cache: 'no-store',
       // A redirect counts as an answer. For another origin it can only be followed.
-      redirect: origin === globalThis.location?.origin ? 'manual' : 'follow',
+      redirect: origin === globalThis.origin ? 'manual' : 'follow',
       signal: AbortSignal.timeout(timeoutMs),
     });
     return type !== 'default';

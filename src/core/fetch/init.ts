@@ -112,6 +112,18 @@ export function readHeaders(passed: Passed, init: RequestInit): Headers {
   return new Headers(init.headers ?? passed?.headers);
 }
 
+/**
+ * Headers in the form in which the caller gave them: a plain object, unless those are `Headers`. A page may wrap `fetch`, and
+ * spread the headers: of `Headers` nothing would be left, also not the key. The names are spelt as in most code, so that
+ * such a wrapper replaces them.
+ */
+export function inGivenForm(given: HeadersInit | undefined, headers: Headers): HeadersInit {
+  if ('get' in (Object(given) as object)) return headers;
+  const spell = (name: string): string =>
+    name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
+  return Object.fromEntries(Array.from(headers, ([name, value]) => [spell(name), value]));
+}
+
 /** Whether the body was used before. Asked before it is sent, because sending uses it. */
 export function isBodySpent(passed: Passed, { body }: RequestInit): boolean {
   if (body == null) return passed?.bodyUsed === true;
@@ -158,14 +170,15 @@ interface Addressed {
 /**
  * The cache mode that replaces that of the caller; undefined if none does. A failure may be in the browser's cache, so a
  * retry or a probe must not be answered from there. And browsers let a read wait in their cache for an earlier one of its
- * URL, so a read beside a late one goes past it.
+ * URL, so a read beside a late one goes past it. Elsewhere there is no such cache: React Native would put a time into the URL,
+ * and Cloudflare's Workers refuse the mode.
  */
 export function cacheModeOf(
   { passed, method, name, admission }: Addressed,
   init: RequestInit,
   isAgain: boolean,
 ): RequestCache | undefined {
-  if (method !== 'GET' && method !== 'HEAD') return undefined;
+  if (!isEngine() || (method !== 'GET' && method !== 'HEAD')) return undefined;
   const own = optionOf(passed, init, 'cache') ?? 'default';
   for (const { given } of admission?.origin.late ?? [])
     if (given.name === name && own !== 'no-store') return 'reload';

@@ -4,6 +4,7 @@ import type { SteadyFetch } from './send.ts';
 import { readJson } from './attempt/guard.ts';
 import {
   type JsonSteadyInit,
+  inGivenForm,
   mistake,
   readHeaders,
   readInit,
@@ -67,5 +68,10 @@ function withJson(input: RequestInfo | URL, given: JsonInit): SteadyInit {
   const passed = requestOf(input);
   const headers = readHeaders(passed, init);
   if (!headers.has('content-type')) headers.set('content-type', 'application/json');
-  return { method: passed?.method ?? 'POST', ...init, headers, body };
+  return {
+    method: passed?.method ?? 'POST',
+    ...init,
+    headers: inGivenForm(init.headers, headers),
+    body,
+  };
 }

@@ -1,6 +1,6 @@
 import type { IdempotencyProfile } from '../fetch/api.ts';
 import type { Extension } from '../fetch/extension.ts';
-import { readHeaders } from '../fetch/init.ts';
+import { inGivenForm, readHeaders } from '../fetch/init.ts';
 import {
   checkNames,
   isKeyAsked,
@@ -149,14 +149,15 @@ function withKey(
   const headers = readHeaders(passed, init);
   // The form of a Request gets a boundary of ours, which its body tells.
   if (passed && boundaryOf(body)) headers.delete('content-type');
-  const sent = { ...init, headers, body };
-  if (ownKey) return sent;
-  if (profile.body !== undefined) {
-    const bare = serializeKey(key, { ...profile, format: 'raw' });
-    return { ...sent, body: insertBodyText(body, profile.body, bare) };
+  let sent = body;
+  if (!ownKey) {
+    if (profile.body === undefined) headers.set(profile.header, serializeKey(key, profile));
+    else {
+      const bare = serializeKey(key, { ...profile, format: 'raw' });
+      sent = insertBodyText(body, profile.body, bare);
+    }
   }
-  headers.set(profile.header, serializeKey(key, profile));
-  return sent;
+  return { ...init, headers: inGivenForm(init.headers, headers), body: sent };
 }
 
 /**

@@ -40,7 +40,8 @@ export const systemClock: Clock & Required<Pick<Clock, 'elapsedMs'>> = {
   setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
   clearTimeout: (handle) => clearTimeout(handle as ReturnType<typeof setTimeout>),
   elapsedMs: () => performance.now(),
-  unref: (handle) => (handle as { unref?: () => void }).unref?.(),
+  // A test may replace `setTimeout` by one that returns nothing.
+  unref: (handle) => (handle as { unref?: () => void } | undefined)?.unref?.(),
 };
 
 /** Sends a request, as `fetch` does. */

@@ -259,7 +259,7 @@ describe('with a probe', () => {
     ['file:///index.html', []],
     ['capacitor://localhost/', []],
   ])('where nothing has failed, the origin of the page: %s', async (href, looks) => {
-    vi.stubGlobal('location', { href });
+    vi.stubGlobal('origin', new URL(href).origin);
     onTestFinished(() => void vi.unstubAllGlobals());
     const one = await goOffline();
     for (let times = 0; times < 4; times++) {

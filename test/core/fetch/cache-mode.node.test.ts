@@ -1,23 +1,42 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createSteadfetch, retry } from 'steadfetch';
+import { polyfill } from './foreign.ts';
 
 const url = 'https://api.example/things';
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+const page = new EventTarget();
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal('SecurityPolicyViolationEvent', Event);
+  vi.stubGlobal('addEventListener', page.addEventListener.bind(page));
+  vi.stubGlobal('removeEventListener', page.removeEventListener.bind(page));
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
 
 /** The cache modes of three attempts, of which two fail. */
 async function modesOf(
   input: RequestInfo = url,
   init: RequestInit & { readonly idempotent?: boolean } = {},
 ): Promise<(string | undefined)[]> {
-  const modes: (string | undefined)[] = [];
+  return (await initsOf(input, init)).map((sent) => sent?.cache);
+}
+
+/** What is sent by three attempts, of which two fail. */
+async function initsOf(
+  input: RequestInfo,
+  init: RequestInit & { readonly idempotent?: boolean } = {},
+): Promise<(RequestInit | undefined)[]> {
+  const sent: (RequestInit | undefined)[] = [];
   const steady = createSteadfetch({
     health: false,
     policy: { baseMs: 1, capMs: 1 },
-    fetch: async (_, sent) => {
-      modes.push(sent?.cache);
-      return new Response('{}', { status: modes.length < 3 ? 503 : 200 });
+    fetch: async (_, given) => {
+      sent.push(given);
+      return new Response('{}', { status: sent.length < 3 ? 503 : 200 });
     },
   });
   const all = retry(steady, ({ signal }) => steady.fetch(input, { ...init, signal }), {
@@ -25,7 +44,7 @@ async function modesOf(
   });
   await vi.runAllTimersAsync();
   await all;
-  return modes;
+  return sent;
 }
 
 const again = [undefined, 'no-cache', 'no-cache'];
@@ -39,6 +58,22 @@ describe('a retry leaves the device, past the cache of the browser', () => {
   ])('%s', async (name, input, init) => {
     const modes = await modesOf(input, init);
     expect(modes).toEqual(name.startsWith('a mode') ? ['default', ...again.slice(1)] : again);
+  });
+});
+
+describe('where no browser runs it, there is no such cache, and every attempt is the same request', () => {
+  beforeEach(() => void vi.stubGlobal('SecurityPolicyViolationEvent', undefined));
+  test('in a Worker of Cloudflare, which refuses the mode', async () => {
+    expect(await modesOf()).toEqual([undefined, undefined, undefined]);
+  });
+  test('in React Native, whose fetch would put a time into a signed URL', async () => {
+    const signed = `${url}?signature=1`;
+    const sent = await initsOf(signed);
+    const urls = sent.map((init) => {
+      const { cache } = { ...init };
+      return new polyfill.Request(signed, cache && { cache }).url;
+    });
+    expect(urls).toEqual([signed, signed, signed]);
   });
 });
 

@@ -6,7 +6,10 @@ const require = createRequire(import.meta.url);
 type ResponseClass = new (body: string, init: ResponseInit) => Response;
 
 /** The Response of whatwg-fetch, of which React Native has a fork: its members are in plain sight, and it has no stream. */
-export const polyfill = require('whatwg-fetch') as { readonly Response: ResponseClass };
+export const polyfill = require('whatwg-fetch') as {
+  readonly Response: ResponseClass;
+  readonly Request: typeof Request;
+};
 
 export const nodeFetch2 = require('node-fetch-2') as Transport;
 

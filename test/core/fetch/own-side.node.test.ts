@@ -5,7 +5,16 @@ import { openAsBlob } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSteadfetch, type Decision, type Failure, outcomeOf, retry } from 'steadfetch';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import * as undici from 'undici';
 import { rejectionOf } from './observe.ts';
 
@@ -211,4 +220,30 @@ test("what MSW's strategy error refuses is refused once, with its message", asyn
     msw.close();
     error.mockRestore();
   }
+});
+
+/** How a request to a scheme fails, if its fetch only says that it did. */
+async function failureOf(scheme: string): Promise<readonly [unknown, string]> {
+  const fetch = (): Promise<never> => Promise.reject(new TypeError('Failed to fetch'));
+  const steady = createSteadfetch({ fetch });
+  onTestFinished(() => steady.dispose());
+  const error = await rejectionOf(steady.fetch(`${scheme}://bundle/orders`));
+  return [outcomeOf(error)?.kind, String(error)];
+}
+
+test.each(['app', 'capacitor', 'chrome-extension', 'ionic', 'moz-extension', 'tauri'])(
+  'a request to %s:, which the shell of an app answers, fails as any other, and may be sent again',
+  async (scheme) => {
+    expect(await failureOf(scheme)).toEqual([
+      'network',
+      'NetworkError: The server did not answer.',
+    ]);
+  },
+);
+
+test.each(['file', 'ftp', 'mailto', 'wss'])('a request to %s: is a mistake', async (scheme) => {
+  expect(await failureOf(scheme)).toEqual([
+    'invalid',
+    `TypeError: steady.fetch: not sent, because fetch does not support ${scheme}:.`,
+  ]);
 });

@@ -107,3 +107,7 @@ test('a reading of the system clock is one function of ours, and fake timers cou
   expect(steady.now() - steady.setBackMs()).toBe(epochMs + 5000);
   expect([read.mock.calls, readElapsed.mock.calls]).toEqual([[], []]);
 });
+
+test('a process may end before a timer, also where a test has replaced setTimeout by one that returns nothing', () => {
+  expect(() => systemClock.unref?.(undefined)).not.toThrow();
+});

@@ -179,7 +179,7 @@ export class Attempt implements EventListenerObject {
   }
 
   /** Replaces the headers that are sent. */
-  setHeaders(headers: Headers): void {
+  setHeaders(headers: HeadersInit): void {
     this.init = { ...this.init, headers };
   }
 

@@ -172,7 +172,7 @@ export function hintAtCors(
   isUnreadable?: boolean,
 ): void {
   const origin = toUrl(url)?.origin;
-  if (!origin || !globalThis.location) return;
+  if (!origin || !globalThis.origin) return;
   if (isUnreadable)
     warn(
       instance,
@@ -182,7 +182,7 @@ export function hintAtCors(
         `headers; an ad blocker or another extension. The Network panel shows which.`,
       'retry/errors.md#errors-and-their-messages',
     );
-  else if (origin === globalThis.location.origin) return;
+  else if (origin === globalThis.origin) return;
   else if (!response) {
     warn(
       instance,

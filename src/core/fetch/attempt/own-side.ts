@@ -12,6 +12,9 @@ const maxKeepaliveBytes = 65_536;
 const blockedPorts =
   /^(0|1|7|9|1[1357]|19|2[0-35]|37|4[23]|53|69|7[79]|87|95|10[1-4]|109|11[01379]|11[57]|123|13[579]|143|161|179|389|427|465|51[2-5]|526|53[0-2]|540|548|55[46]|563|587|601|636|989|99[035]|1719|172[03]|2049|3659|4045|4190|506[01]|6000|6566|666[5-9]|6679|6697|10080)$/;
 
+/** Schemes that fetch never supports. Those of Electron, Capacitor, Tauri and extensions it may: `app:`, `capacitor:`. */
+const unsupported = /^(file|ftp|javascript|mailto|tel|wss?):$/;
+
 /** Why a request was not sent, as the error that its caller gets. */
 interface Refusal {
   readonly error: unknown;
@@ -86,10 +89,10 @@ const notSent = (rule: string, { context }: RefusedAttempt, cause: unknown): unk
 /** For development: the rule of fetch that forbids this request. */
 function ruleAgainst({ request: { passed, url, isLocal }, init }: RefusedAttempt): string | false {
   const { protocol = '', port = '', origin } = toUrl(url) ?? {};
-  if (!/^(https?|data|blob|about):$/.test(protocol)) return `fetch does not support ${protocol}`;
+  if (unsupported.test(protocol)) return `fetch does not support ${protocol}`;
   if (port && blockedPorts.test(port)) return `browsers block port ${port}`;
   const isOwn = optionOf(passed, init, 'mode') === 'same-origin' && isEngine();
-  if (isOwn && origin !== globalThis.location?.origin)
+  if (isOwn && origin !== globalThis.origin)
     return `its mode is same-origin, and ${origin} is another origin`;
   if (isTooLong(passed, init))
     return `with keepalive, a body has at most ${maxKeepaliveBytes} bytes`;
