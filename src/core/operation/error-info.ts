@@ -16,8 +16,8 @@ export function reportFailure(error: unknown, report: FailureReport): void {
 }
 
 /**
- * Runs a mutationFn. What it throws before it has waited for anything is the error of no request, so nothing was done: its
- * schema has refused the variables, nobody is logged in, or an earlier version of the app has made the variables.
+ * Runs a mutationFn. An error that it throws before it has waited for anything is that of no request, so nothing was done:
+ * its schema has refused the variables, the user is not logged in, or an earlier version of the app made the variables.
  */
 export function runAttending<T>(run: () => Promise<T>): Promise<T> {
   let isAtOnce = true;
